@@ -6,11 +6,11 @@ python -m core.evaluation.diffusion assets/traces/diffusion-budget.json
 from __future__ import annotations
 
 import json
-import random
 import re
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -22,29 +22,26 @@ from core.decoding.files import own_json, save_file
 from core.decoding.record.layout import RecordLayout
 from core.decoding.serial import require_header
 from core.decoding.shaping.config import Shaping
+from core.evaluation.questions.asking import prompt_ids_of
+from core.evaluation.questions.problems import make_problems
 
-QUESTIONS, SEED, MOST_TOKENS, BLOCK = 60, 1, 32, 32
+MODEL = "embedded:diffusion"
+QUESTIONS, SEED, MOST_TOKENS = 60, 1, 96
+STEPS = (2, 3, 4, 5)  # of a chain of sums
 
 
 def ways() -> Iterator[Diffusion]:
     """Yield the settings that are measured: each order at several numbers of tokens a step."""
     shared: dict[str, Any] = {
         "max_new_tokens": MOST_TOKENS,
-        "block_length": BLOCK,
+        "block_length": MOST_TOKENS,
         "shaping": Shaping(temperature=0.0),
     }
     for order in ("confidence", "margin", "random", "left_to_right"):
-        for tokens in (1, 4, 8, 16, 32):
+        for tokens in (1, 2, 4, 8, 16):
             yield Diffusion(order=order, tokens_per_step=tokens, **shared)
-    for bound in (0.01, 0.1, 1.0, 4.0, 20.0):
+    for bound in (0.01, 0.1, 0.5, 2.0, 8.0):
         yield Diffusion(order="entropy", entropy_bound=bound, **shared)
-
-
-def questions() -> list[tuple[str, str]]:
-    """Return sums of two numbers with their answers."""
-    numbers = random.Random(SEED)
-    pairs = [(numbers.randint(2, 99), numbers.randint(2, 99)) for _ in range(QUESTIONS)]
-    return [(f"What is {one} + {two}?", str(one + two)) for one, two in pairs]
 
 
 def is_right(reply: str, answer: str) -> bool:
@@ -53,15 +50,16 @@ def is_right(reply: str, answer: str) -> bool:
     return bool(numbers) and numbers[-1] == answer
 
 
-def measure(model: Any, config: Diffusion) -> ForwardsPoint:
+def measure(config: Diffusion) -> ForwardsPoint:
     """Ask all questions with one way of filling."""
     from core.decoding.decode import collect
+    from core.models.registry import load_model
 
+    model = load_model(MODEL)
     right = forwards = 0
-    for question, answer in questions():
-        ids = model.encode_chat([{"role": "user", "content": question}])
-        trace = collect(model, ids, config)
-        right += is_right(trace.text, answer)
+    for problem in make_problems(QUESTIONS, seed=SEED, steps=STEPS).problems:
+        trace = collect(model, prompt_ids_of(model, problem), config)
+        right += is_right(trace.text, problem.answer)
         forwards += len(trace.steps)
     bounded = config.order == "entropy"
     return ForwardsPoint(
@@ -96,16 +94,17 @@ def main() -> None:
 
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("out")
-    out = parser.parse_args().out
-    model, started = load_model("embedded:diffusion"), perf_counter()
-    points = []
-    for config in ways():
-        points.append(measure(model, config))
-        print(points[-1], flush=True)
-    words = f"{QUESTIONS} sums of two numbers · {MOST_TOKENS} positions in one block · greedy"
+    parser.add_argument("--processes", type=int, default=1, help="ways measured at once")
+    args = parser.parse_args()
+    model, started, points = load_model(MODEL), perf_counter(), []
+    with get_context("spawn").Pool(args.processes) as pool:
+        for point in pool.imap(measure, ways()):
+            points.append(point)
+            print(point, flush=True)
+    words = f"{QUESTIONS} held-out chains of 2 to 5 sums · {MOST_TOKENS} positions in one block"
     seconds = round(perf_counter() - started)
     budget = DiffusionBudget(model.model_id, model.revision, words, seconds, tuple(points))
-    save_file(out, json.dumps(_layout().plain(budget), indent=1) + "\n")
+    save_file(args.out, json.dumps(_layout().plain(budget), indent=1) + "\n")
 
 
 if __name__ == "__main__":
