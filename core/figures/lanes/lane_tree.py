@@ -49,7 +49,7 @@ def lane_tree(
         left: room for the lanes' names, px.
         share: gives what stands before a cell's text, and a line of its hover text.
 
-    A click on a cell hands over `customdata = [place]` of its first lane.
+    A click on a cell hands over `customdata = [place of its first lane, its first step]`.
     """
     across = _steps_across(layout.steps, paper, left)
     lanes = len(layout.lanes) + _APART
@@ -205,7 +205,7 @@ def _cells(
         **INSIDE,
         "insidetextanchor": "start",
         "name": "tokens",
-        "customdata": [[layout.lanes[cell.lane].place] for cell in cells],
+        "customdata": [[layout.lanes[cell.lane].place, cell.depth] for cell in cells],
         "text": texts,
         "textangle": 0,
         "textfont": {"family": theme.mono, "size": 12, "color": inks},
