@@ -135,15 +135,19 @@ def _many(raw: bytes) -> StoredFile:
     from core.traces.many_file import read_runs
 
     many = read_runs(raw)
-    return StoredFile(many, partial(many_subject, many), partial(many_tables, many))
+    return StoredFile(many, partial(many_subject, many, raw), partial(many_tables, many))
 
 
-def many_subject(many: ManyRuns) -> Subject:
-    """Return many runs as a subject, with the traces of all of them."""
+def many_subject(many: ManyRuns, raw: bytes = b"") -> Subject:
+    """Return many runs as a subject, with the traces of all of them.
+
+    Args:
+        raw: their file, if they come from one.
+    """
     from core.traces.many_file import many_jsonl
 
     first = Subject.of_trace(many.traces[0], b"")
-    raw = many_jsonl(many.traces).encode()
+    raw = raw or many_jsonl(many.traces).encode()
     return replace(first, caption=caption_of_runs(many), files={"runs.jsonl": raw})
 
 

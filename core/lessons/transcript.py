@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.decoding.errors import LessonError
+from core.decoding.files import own_json
 from core.lessons.sentences import filled
 from core.lessons.types import Lesson, LessonStep
 
@@ -58,5 +59,5 @@ def _unplayed(step: LessonStep) -> SpokenStep:
 def _stored() -> dict[str, list[dict[str, Any]]]:
     stored: dict[str, list[dict[str, Any]]] = {}
     if FILE.exists():
-        stored = json.loads(FILE.read_text(encoding="utf-8"))
+        stored = own_json(FILE, "The stored transcripts", LessonError)
     return stored

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -204,7 +205,7 @@ def test_a_prompt_is_a_whole_message_of_what_the_model_saw(prompt: str, proved: 
 
 
 def test_a_message_that_words_of_a_template_surround_is_proved() -> None:
-    tokenizer = tiny_tokenizer()
+    tokenizer = deepcopy(tiny_tokenizer())
     tokenizer.chat_template = (
         "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }} {% endfor %}assistant:"
     )

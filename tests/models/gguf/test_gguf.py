@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +176,7 @@ def test_the_source_counts_before_base_models_and_several_of_these_name_none(
 
     def original(**texts: str) -> Original:
         model = gguf_llama()
-        tokenizer = tiny_tokenizer(300)
+        tokenizer = deepcopy(tiny_tokenizer(300))
         tokenizer.chat_template = TEMPLATE
         file = write_gguf_of(tmp_path / "x.gguf", model, tokenizer, texts=texts)
         return original_of(file, "x.gguf")

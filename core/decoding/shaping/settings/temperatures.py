@@ -38,7 +38,7 @@ class Temperatures:
             "alike. The temperature above acts too, before it. 0 is off.",
             source="kalomaze; llama.cpp's `llama_sampler_temp_ext_apply`",
             absent="Of llama.cpp's forks; of the four, llama.cpp took it over.",
-            interval=Interval(MIN_TEMPERATURE, 10.0, zero="off"),
+            interval=Interval(0.0, 10.0),
             reads_each=True,
             slider=SliderRange(0.0, 3.0, 0.05, typed=10.0, decode=True),
             group=_FURTHER,
