@@ -154,6 +154,12 @@ def test_what_to_notice_holds_no_text_of_a_token() -> None:
     assert "<img" not in words and "http" not in words
 
 
+def test_what_to_notice_offers_no_other_seed_where_one_token_alone_can_be_drawn() -> None:
+    trace = make_trace(1, shaping=Shaping(top_k=1))
+    words = notice.words(trace, trace.token_steps[0])
+    assert "every seed draws it" in words and "another seed" not in words
+
+
 def test_picking_an_example_runs_it_once(open_app: Open, monkeypatch) -> None:
     started: list[Request] = []
     monkeypatch.setattr("pages.ui.run.jobs.decode", started.append)
