@@ -192,6 +192,7 @@ def _buttons(view: ClassView, questions: list[Asked], at: int, *, shows: bool) -
         st.button(
             "Clear the guesses",
             key="clear_guesses",
+            help="Pupils who have answered begin the lesson again to answer anew.",
             on_click=view.clear_question,
             args=(asked.lesson, asked.name),
         )
