@@ -79,6 +79,12 @@ def test_a_step_has_its_page_its_controls_and_its_question() -> None:
             "is: c}]}}\n",
             "two choices or more",
         ),
+        (
+            "  - {page: decode, say: a, ask: {question: Q, fact: greedy_loses, choices: [{words: "
+            "'Yes', is: yes}, {words: b, otherwise: true}]}}\n",
+            "choice 1: is is read as true: put yes, no",
+        ),
+        ("  - {page: decode, say: No}\n", "say is read as false"),
         ("  []\n", f"a list of 1 to {MAX_STEPS} items"),
         (FIRST * (MAX_STEPS + 1), f"a list of 1 to {MAX_STEPS} items"),
         ("  - Look\n", "Step 1 must be an object"),

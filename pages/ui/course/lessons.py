@@ -12,9 +12,6 @@ from pages.ui import registry
 from pages.ui.course.places import control_at, place_of
 from pages.ui.registry import Page
 
-# The first page under the name that it has elsewhere.
-_FIRST = "decode"
-
 
 def page_of(lesson: Lesson, at: int) -> Page:
     """Return the page on which a step is.
@@ -25,9 +22,9 @@ def page_of(lesson: Lesson, at: int) -> Page:
     begins = lesson.begins(at)
     path = lesson.steps[begins].page
     page = registry.page_at(path)
-    if path in (page.path or _FIRST, page.path):
+    if path == page.path:
         return page
-    paths = ", ".join(page.path or _FIRST for page in registry.PAGES)
+    paths = ", ".join(page.path for page in registry.PAGES if page.path)
     raise LessonError(f"Step {begins + 1}: there is no page {brief(path)}; {paths}.")
 
 
