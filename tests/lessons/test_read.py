@@ -116,6 +116,10 @@ def test_hostile_and_broken_files_are_refused(data: bytes, words: str) -> None:
         read_lesson(data, "test")
 
 
+def test_a_word_reaches_no_bound() -> None:
+    assert Target(">=", "1.5").reached("2") and not Target(">=", "1.5").reached("two")
+
+
 def test_markup_stays_text() -> None:
     read = lesson("  - {page: decode, say: '<b>x</b> ![](http://a/b) **c**'}\n")
     assert read.steps[0].say == "<b>x</b> ![](http://a/b) **c**"

@@ -16,6 +16,8 @@ MOST_ROOMS, MOST_PUPILS, MOST_QUESTIONS, MOST_CHOICES, MOST_NAME = 40, 200, 100,
 ROOM_SECONDS, IDLE_SECONDS = 12 * 3600.0, 3600.0
 # A pupil without a sign for this long makes room for another in a full class.
 AWAY_SECONDS = 1800.0
+# A class without pupils that its teacher hasn't looked at for this long makes room for another.
+EMPTY_SECONDS = 300.0
 _CHOICES = frozenset(range(MOST_CHOICES))
 # Without vowels, and without signs that look alike: no code is a word.
 _SIGNS = "BCDFGHJKMNPQRSTVWXYZ23456789"
@@ -138,7 +140,7 @@ class Rooms:
             now = self._swept()
             if not self._openings.allows(client, now):
                 raise ClassError(TOO_MANY_ROOMS)
-            if len(self._by_code) >= MOST_ROOMS:
+            if len(self._by_code) >= MOST_ROOMS and not self._release_empty(now):
                 raise ClassError(NO_ROOM)
             self._openings.note(client, now)
             code = _new_code()
@@ -295,6 +297,15 @@ class Rooms:
             opened = self._of_key(key)
             if opened is not None:
                 del self._by_code[opened.room.code]
+
+    def _release_empty(self, now: float) -> bool:
+        """End the class without pupils that was used longest ago; return whether there is one."""
+        empty = [each for each in self._by_code.values() if not each.pupils]
+        oldest = min(empty, key=lambda each: each.used, default=None)
+        if oldest is None or now - oldest.used < EMPTY_SECONDS:
+            return False
+        del self._by_code[oldest.room.code]
+        return True
 
     def _of_key(self, key: str) -> _Open | None:
         now = self._swept()

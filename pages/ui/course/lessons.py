@@ -52,5 +52,8 @@ def _check(step: LessonStep, page: Page, place: str) -> None:
         raise LessonError(f"{place}: {brief(step.point)} is no control that can be moved.")
     if step.to is not None and pointed is not None:
         moved = control_at(pointed.watches, page)
-        if moved is not None and moved[1].of_address(step.to.word) is None:
+        reached = moved[1].of_address(step.to.word) if moved is not None else None
+        if moved is not None and reached is None:
             raise LessonError(f"{place}: {moved[1].name} can't be {brief(step.to.word)}.")
+        if step.to.relation != "is" and not isinstance(reached, int | float):
+            raise LessonError(f"{place}: {brief(step.point)} is no number, so to has no bound.")

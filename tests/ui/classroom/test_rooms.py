@@ -168,6 +168,15 @@ def test_a_server_holds_so_many_classes(store: Rooms, clock: Clock) -> None:
     assert store.open_room("later") and store.room(opened[1].key) is None
 
 
+def test_an_empty_class_without_a_teacher_makes_room(store: Rooms, clock: Clock) -> None:
+    taken = [store.open_room(str(at)) for at in range(rooms.MOST_ROOMS)]
+    store.join(taken[0].code)
+    clock.now += rooms.EMPTY_SECONDS
+    assert store.room(taken[1].key)
+    assert store.open_room("a teacher")
+    assert store.room(taken[2].key) is None and all(map(store.room, (taken[0].key, taken[1].key)))
+
+
 def test_a_session_that_tries_codes_waits(store: Rooms, clock: Clock) -> None:
     room = store.open_room()
     for _ in range(8):

@@ -71,6 +71,10 @@ def test_names_are_unique_and_no_lesson_has_that_of_an_opened_file() -> None:
         ("  - {page: beam, say: a, set: {beamz: 1}}", "Beam search has no control 'beamz'"),
         ("  - {page: decode, say: a, point: nothing}", "no control 'nothing' to point at"),
         ("  - {page: decode, say: a, point: run, wait: move}", "'run' is no control that can"),
+        (
+            "  - {page: decode, say: a, point: prompt, wait: move, to: '>= 1'}",
+            "'prompt' is no number",
+        ),
         ("  - {page: compare, say: a, set: {prompt: x}}", "Compare has no control 'prompt'"),
     ],
 )
