@@ -89,11 +89,20 @@ class _Fields:
         given = "nothing" if self[name] is None else brief(self[name])
         return LessonError(f"{self.place}: {name} must be {rule}, got {given}.")
 
+    def refuse_boolean(self, name: str) -> None:
+        """Refuse a word that YAML reads as true or false."""
+        if isinstance(self[name], bool):
+            raise LessonError(
+                f"{self.place}: {name} is read as {str(self[name]).lower()}: put yes, no, true, "
+                "false, on or off in quotes."
+            )
+
     def text(self, name: str, longest: int, *, needed: bool = False) -> str:
         """Return a text in one line; line breaks of the file are spaces."""
         held = self[name]
         if held is None and not needed:
             return ""
+        self.refuse_boolean(name)
         if not isinstance(held, str) or not held.strip() or len(held) > longest:
             raise self.refuse(name, f"a text of at most {longest:,} characters")
         words = " ".join(held.split())
@@ -203,6 +212,7 @@ def _choice(choice: _Fields) -> GuessChoice:
     if otherwise not in (None, True):
         raise choice.refuse("otherwise", "true")
     least, most = (choice.number(name, -1e12, 1e12) for name in ("least", "most"))
+    choice.refuse_boolean("is")
     value = choice["is"]
     ways = (value is not None, least is not None or most is not None, bool(otherwise))
     if sum(ways) != 1:

@@ -68,7 +68,10 @@ class Target(NamedTuple):
         """Return whether a control's value, as the address has it, is far enough."""
         if self.relation == "is":
             return word == self.word
-        number, bound = float(word), float(self.word)
+        try:
+            number, bound = float(word), float(self.word)
+        except ValueError:
+            return False
         return number >= bound if self.relation == ">=" else number <= bound
 
 

@@ -79,6 +79,12 @@ def test_a_step_has_its_page_its_controls_and_its_question() -> None:
             "is: c}]}}\n",
             "two choices or more",
         ),
+        (
+            "  - {page: decode, say: a, ask: {question: Q, fact: greedy_loses, choices: [{words: "
+            "'Yes', is: yes}, {words: b, otherwise: true}]}}\n",
+            "choice 1: is is read as true: put yes, no",
+        ),
+        ("  - {page: decode, say: No}\n", "say is read as false"),
         ("  []\n", f"a list of 1 to {MAX_STEPS} items"),
         (FIRST * (MAX_STEPS + 1), f"a list of 1 to {MAX_STEPS} items"),
         ("  - Look\n", "Step 1 must be an object"),
@@ -108,6 +114,10 @@ def test_each_fault_is_a_sentence_with_its_place(steps: str, words: str) -> None
 def test_hostile_and_broken_files_are_refused(data: bytes, words: str) -> None:
     with pytest.raises(LessonError, match=words):
         read_lesson(data, "test")
+
+
+def test_a_word_reaches_no_bound() -> None:
+    assert Target(">=", "1.5").reached("2") and not Target(">=", "1.5").reached("two")
 
 
 def test_markup_stays_text() -> None:

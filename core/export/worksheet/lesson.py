@@ -1,4 +1,4 @@
-"""A lesson's worksheet: its sentences, and a figure of each of its pages from a stored example."""
+"""A lesson's worksheet: its sentences, and behind them an example of each page's figure."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from core.export.stored import read_stored
 from core.export.worksheet.sheet import SheetStep, Worksheet, worksheet_pdf
 from core.figures import LIGHT, printed
 from core.lessons.transcript import SpokenStep, spoken
-from core.lessons.types import Lesson
+from core.lessons.types import Lesson, LessonStep
 
 _TRACES = Path(__file__).parents[3] / "assets" / "traces"
-# The stored example of a page, by its path, and the figure of it that teaches.
+# By the path of a page its title, its stored example, and the figure of it that teaches.
 _EXAMPLES = {
-    "decode": ("decode.json", "candidates"),
-    "sampling": ("lab.json", "stages"),
-    "beam": ("beam.json", "tree"),
-    "speculative": ("speculative.json", "timeline"),
-    "reasoning": ("reasoning.json", "accuracy"),
-    "read": ("read.json", "uncertainty"),
+    "decode": ("Decode", "decode.json", "candidates"),
+    "sampling": ("Sampling lab", "lab.json", "stages"),
+    "beam": ("Beam search", "beam.json", "tree"),
+    "speculative": ("Speculative", "speculative.json", "timeline"),
+    "reasoning": ("Reasoning budget", "reasoning.json", "accuracy"),
+    "read": ("Read", "read.json", "uncertainty"),
 }
 WIDTH = "120mm"
 
 
 def worksheet_parts(lesson: Lesson) -> list[tuple[str, Part]]:
-    """Return a figure for each page of the lesson that has a stored example, with its path."""
+    """Return a figure for each page of the lesson that has a stored example, with its title."""
     paper, found = printed(WIDTH), list[tuple[str, Part]]()
     for path in dict.fromkeys(step.page for step in lesson.steps):
         if path in _EXAMPLES:
-            file, name = _EXAMPLES[path]
+            title, file, name = _EXAMPLES[path]
             entries = {
                 entry.name: entry for entry in entries_of(read_stored(_TRACES / file).content)
             }
-            found.append((path, entries[name].part(None, paper)))
+            found.append((title, entries[name].part(None, paper)))
     return found
 
 
@@ -62,19 +62,13 @@ def lesson_worksheet(lesson: Lesson, figures: Sequence[go.Figure], raws: Sequenc
         drawing(raw, figure, f"figure{nth(at)}", paper)
         for at, (figure, raw) in enumerate(zip(figures, raws, strict=True))
     ]
-    place_of = {path: at for at, (path, _) in enumerate(parts)}
-    steps = []
-    for step, said in zip(lesson.steps, spoken(lesson), strict=True):
-        # A figure stands where its page comes first.
-        figure = place_of.pop(step.page, -1)
-        choices = tuple(choice.words for choice in step.ask.choices) if step.ask else ()
-        steps.append(_sheet_step(said, choices, figure))
     about = f"Decoding Explorer · lesson of about {counted(lesson.minutes, 'minute')}"
-    return worksheet_pdf(
-        Worksheet(lesson.title, about, lesson.summary, tuple(steps), tuple(drawings))
-    )
+    steps = tuple(map(_sheet_step, lesson.steps, spoken(lesson)))
+    pages = [title for title, _ in parts]
+    return worksheet_pdf(Worksheet(lesson.title, about, lesson.summary, steps, drawings, pages))
 
 
-def _sheet_step(said: SpokenStep, choices: tuple[str, ...], figure: int) -> SheetStep:
+def _sheet_step(step: LessonStep, said: SpokenStep) -> SheetStep:
+    choices = tuple(choice.words for choice in step.ask.choices) if step.ask else ()
     answer = "" if said.right is None else choices[said.right]
-    return SheetStep(said.say, figure, said.question, choices, said.do, answer, said.reveal)
+    return SheetStep(said.say, said.question, choices, said.do, answer, said.reveal)

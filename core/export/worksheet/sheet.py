@@ -25,7 +25,6 @@ class SheetStep(NamedTuple):
 
     Args:
         say: the step's first words.
-        figure: place of the drawing below these; -1 for none.
         question: asked before the learner acts; empty if the step asks nothing.
         choices: texts of the answers, one box each.
         do: what the learner does in the app.
@@ -34,7 +33,6 @@ class SheetStep(NamedTuple):
     """
 
     say: str
-    figure: int = -1
     question: str = ""
     choices: tuple[str, ...] = ()
     do: str = ""
@@ -48,7 +46,8 @@ class Worksheet:
 
     Args:
         about: a line under the title, such as the length of the lesson.
-        drawings: the figures, in print size.
+        drawings: figures of stored examples in print size, on a page behind the questions.
+        pages: title of the page that each is from.
     """
 
     title: str
@@ -56,11 +55,12 @@ class Worksheet:
     summary: str
     steps: tuple[SheetStep, ...]
     drawings: Sequence[SvgDrawing] = ()
+    pages: Sequence[str] = ()
 
     @property
     def texts(self) -> Iterable[str]:
         """All texts that the worksheet prints."""
-        yield from (self.title, self.about, self.summary)
+        yield from (self.title, self.about, self.summary, *self.pages)
         for step in self.steps:
             yield from (step.say, step.question, *step.choices, step.do, step.answer, step.reveal)
         for drawing in self.drawings:
@@ -117,7 +117,8 @@ def _plain(sheet: Worksheet) -> dict[str, object]:
                 "file": f"{at}.svg",
                 "width": drawing.width * drawing.scale * millimetres,
                 "alt": drawing.alt,
+                "page": page,
             }
-            for at, drawing in enumerate(sheet.drawings)
+            for at, (drawing, page) in enumerate(zip(sheet.drawings, sheet.pages, strict=True))
         ],
     }

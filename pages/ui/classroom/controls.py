@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.lessons.course import title_in
 from pages.ui.classroom import lessons
 from pages.ui.classroom.rooms import ROOMS
 from pages.ui.classroom.state import ClassView
@@ -16,7 +17,7 @@ NEWEST = "newest"
 def _lessons() -> dict[str, str]:
     """Return the lessons by name; those that the class has answered are among them."""
     room = ClassView.current().room
-    asked = {lesson: lesson for lesson, _ in ROOMS.tally(room.code).asked} if room else {}
+    asked = {lesson: title_in(lesson) for lesson, _ in ROOMS.tally(room.code).asked} if room else {}
     titles = {name: lesson.title for name, lesson in lessons.known().items()}
     return {NEWEST: "The one answered last", **asked, **titles}
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.decoding.counting import nth
+from core.lessons.course import title_in
 from core.lessons.sentences import filled
 from core.lessons.types import Lesson
 from pages.ui.classroom.rooms import MOST_CHOICES, ROOMS, Room
@@ -63,7 +64,7 @@ def _unknown(room: Room, lesson: str, names: Iterable[str]) -> list[Asked]:
         count = min(MOST_CHOICES, max(2, *(place + 1 for place in counts)))
         choices = tuple(f"Answer {nth(place)}" for place in range(count))
         words = "This lesson's text is in the file that your pupils opened."
-        made.append(Asked(lesson, name, f"{lesson}, question {nth(at)}", words, choices))
+        made.append(Asked(lesson, name, f"{title_in(lesson)}, question {nth(at)}", words, choices))
     return made
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import streamlit as st
 
 from pages.ui import platform
 from pages.ui.classroom import keeper
-from pages.ui.classroom.rooms import ENDED, ROOMS, ClassError, written
-from pages.ui.course.state import listeners
+from pages.ui.classroom.rooms import ENDED, RELEASED, ROOMS, ClassError, written
+from pages.ui.course.state import Course, listeners
 from pages.ui.platform import session
 
 # Name of the code in the address.
@@ -25,12 +26,15 @@ class Membership:
         code, pupil: the class and the pupil's random id; empty outside of a class.
         handled: code of the address that was joined, refused or left, which isn't tried again.
         message: a sentence for the pupil, such as the reason of a refusal.
+        recalled: names of lessons whose former guesses were sent to the class, and whether the
+            browser had handed over the progress by then.
     """
 
     code: str = ""
     pupil: str = ""
     handled: str = ""
     message: str = ""
+    recalled: set[tuple[str, bool]] = field(default_factory=set)
 
     @staticmethod
     def current() -> Membership:
@@ -55,6 +59,7 @@ class Membership:
             return
         ROOMS.leave(self.code, self.pupil)
         self.code, self.pupil = code, pupil
+        self.recalled.clear()
 
     def resume(self, kept: str) -> None:
         """Go on as the pupil that this browser was before a reload."""
@@ -74,18 +79,36 @@ class Membership:
         Args:
             right: number of the right answer in this session's run; None before it is known.
         """
+        self._send(lambda: ROOMS.answer(self.code, self.pupil, lesson, question, choice, right))
+
+    def recall(self, course: Course) -> None:
+        """Send the guesses that the open lesson has from before the joining."""
+        if course.lesson is None or (course.lesson.name, course.restored) in self.recalled:
+            return
+        lesson, choices = course.lesson.name, dict[str, int]()
+        self.recalled.add((lesson, course.restored))
+        for at, answer in course.own.answers.items():
+            choices[str(at)] = answer.choice
+        if choices:
+            self._send(lambda: ROOMS.recall(self.code, self.pupil, lesson, choices))
+
+    def _send(self, send: Callable[[], None]) -> None:
+        """Send guesses if the session is in a class; a refusal becomes the message."""
         if not self.pupil:
             return
         self.message = ""
         try:
-            ROOMS.answer(self.code, self.pupil, lesson, question, choice, right)
+            send()
         except ClassError as error:
             self.message = str(error)
 
 
 def _tell(lesson: str, at: int, choice: int, right: int | None) -> None:
-    """Send a guess that the panel of a lesson has taken."""
-    if _STATE in st.session_state:
+    """Send a guess that the panel of a lesson has taken, or the right answer of its run."""
+    if _STATE not in st.session_state:
+        return
+    given = Course.current().progress[lesson].answers[at]
+    if right is not None or not given.judged:
         Membership.current().answer(lesson, str(at), choice, right)
 
 
@@ -102,8 +125,10 @@ def show() -> None:
         if linked and written(linked) not in (own.handled, own.code):
             own.join(linked)
         if own.pupil and not own.is_in:
-            own.code = own.pupil = ""
-            own.message = ENDED
+            own.message = RELEASED if ROOMS.is_open(own.code) else ENDED
+            own.code = own.pupil = own.handled = ""
+        if own.pupil:
+            own.recall(Course.current())
     session.write_address(CODE, own.code or None)
     if own.pupil:
         kept = f"{own.code} {own.pupil}"

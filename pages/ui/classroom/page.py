@@ -28,8 +28,8 @@ from pages.ui.widgets.controls.control import value
 
 POLL_SECONDS = 1.0
 ONLY_HERE = (
-    "This address names your own computer: your pupils' devices can't reach it. docs/security.md "
-    "says how to share the app with a class."
+    "Your pupils' devices can't open this link, which names your own computer: start the app as "
+    "README.md says under Sharing, and open this page at the computer's address in the Wi-Fi."
 )
 WAITING = (
     "Nobody has answered yet. Your pupils open the link, choose a lesson on Course, and answer its "
@@ -99,14 +99,15 @@ def _invitation(view: ClassView, room: Room) -> None:
     """Draw the code, the link with its QR code, and the end of the class."""
     link = link_of(room)
     with st.container(key="class-invitation", border=True, gap="small"):
-        if link:
+        is_local = urlsplit(link).hostname in LOOPBACK
+        if link and not is_local:
             from pages.ui.classroom import qr
 
             st.html(qr.picture(link))
         st.html(f'<p class="de-hint">Code of the class</p><p class="de-code">{room.code}</p>')
         if link:
             st.code(link, language=None, wrap_lines=True)
-            if urlsplit(link).hostname in LOOPBACK:
+            if is_local:
                 st.html(f'<p class="de-hint">{ONLY_HERE}</p>')
         with st.popover("End the class", key="end_class"):
             st.text("All guesses are forgotten, and the code stops working.")
@@ -192,6 +193,7 @@ def _buttons(view: ClassView, questions: list[Asked], at: int, *, shows: bool) -
         st.button(
             "Clear the guesses",
             key="clear_guesses",
+            help="Pupils who have answered begin the lesson again to answer anew.",
             on_click=view.clear_question,
             args=(asked.lesson, asked.name),
         )

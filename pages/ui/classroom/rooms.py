@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, NamedTuple
@@ -16,6 +16,8 @@ MOST_ROOMS, MOST_PUPILS, MOST_QUESTIONS, MOST_CHOICES, MOST_NAME = 40, 200, 100,
 ROOM_SECONDS, IDLE_SECONDS = 12 * 3600.0, 3600.0
 # A pupil without a sign for this long makes room for another in a full class.
 AWAY_SECONDS = 1800.0
+# A class without pupils that its teacher hasn't looked at for this long makes room for another.
+EMPTY_SECONDS = 300.0
 _CHOICES = frozenset(range(MOST_CHOICES))
 # Without vowels, and without signs that look alike: no code is a word.
 _SIGNS = "BCDFGHJKMNPQRSTVWXYZ23456789"
@@ -23,6 +25,7 @@ _SIGNS = "BCDFGHJKMNPQRSTVWXYZ23456789"
 _HALF = 4
 NO_CLASS = "There is no class with this code here: it has ended, or the code has a slip."
 ENDED = "The class has ended."
+RELEASED = "You were away for long, and another pupil has your place: join the class again."
 FULL = f"The class is full: it holds {MOST_PUPILS} pupils."
 NO_ROOM = f"This server holds {MOST_ROOMS} classes, and all are in use: try again later."
 TOO_MANY_CODES = "Too many codes were tried: wait a minute."
@@ -71,12 +74,14 @@ class _Guess(NamedTuple):
 
 @dataclass(slots=True)
 class _Open:
-    """A room with its pupils' last signs (seconds), and their guesses by question."""
+    """A room with its pupils' last signs (seconds), their guesses by question, and the questions
+    that the teacher has cleared."""
 
     room: Room
     used: float
     pupils: dict[str, float] = field(default_factory=dict)
     guesses: OrderedDict[tuple[str, str], dict[str, _Guess]] = field(default_factory=OrderedDict)
+    cleared: set[tuple[str, str]] = field(default_factory=set)
 
 
 class _Limit:
@@ -135,7 +140,7 @@ class Rooms:
             now = self._swept()
             if not self._openings.allows(client, now):
                 raise ClassError(TOO_MANY_ROOMS)
-            if len(self._by_code) >= MOST_ROOMS:
+            if len(self._by_code) >= MOST_ROOMS and not self._release_empty(now):
                 raise ClassError(NO_ROOM)
             self._openings.note(client, now)
             code = _new_code()
@@ -174,6 +179,12 @@ class Rooms:
             opened.pupils[pupil] = opened.used = now
             return pupil
 
+    def is_open(self, code: str) -> bool:
+        """Return whether there is such a class."""
+        with self._lock:
+            self._swept()
+            return code in self._by_code
+
     def is_in(self, code: str, pupil: str) -> bool:
         """Return whether the pupil is in the class, which counts as a sign of the pupil."""
         with self._lock:
@@ -203,28 +214,50 @@ class Rooms:
 
         Args:
             choice: number of the chosen answer, from 0.
-            right: number of the right answer in the pupil's own run; None before it is known.
+            right: number of the right answer in the pupil's own run, which is added to a guess
+                that is counted still; None before it is known.
 
         Raises:
             ClassError: the class has ended, the pupil isn't in it or answers too often.
             ValueError: no lesson has such a question.
         """
         names = (lesson, question)
-        numbers = {choice, choice if right is None else right}
-        if not all(0 < len(name) <= MOST_NAME for name in names) or numbers - _CHOICES:
-            raise ValueError(f"no question of a lesson: {lesson[:MOST_NAME]!r}, {choice}")
+        _require_question(names, {choice, choice if right is None else right})
         with self._lock:
-            now, opened = self._swept(), self._by_code.get(code)
-            if opened is None or pupil not in opened.pupils:
-                raise ClassError(ENDED)
-            if not self._answers.allows(pupil, now):
-                raise ClassError(TOO_MANY_GUESSES)
-            self._answers.note(pupil, now)
-            opened.pupils[pupil] = opened.used = now
-            opened.guesses.setdefault(names, {})[pupil] = _Guess(choice, right)
-            opened.guesses.move_to_end(names)
-            if len(opened.guesses) > MOST_QUESTIONS:
-                opened.guesses.popitem(last=False)
+            opened = self._answering(code, pupil)
+            if right is None or pupil in opened.guesses.get(names, {}):
+                _count(opened, names, pupil, _Guess(choice, right))
+
+    def recall(self, code: str, pupil: str, lesson: str, choices: Mapping[str, int]) -> None:
+        """Count a pupil's guesses from before the joining, apart from those that are counted or
+        that the teacher has cleared.
+
+        Args:
+            choices: numbers of the chosen answers, by the name of the question.
+
+        Raises:
+            ClassError: the class has ended, the pupil isn't in it or answers too often.
+            ValueError: no lesson has such a question.
+        """
+        asked = {(lesson, question): choice for question, choice in choices.items()}
+        for names, choice in asked.items():
+            _require_question(names, {choice})
+        with self._lock:
+            opened = self._answering(code, pupil)
+            for names, choice in asked.items():
+                if names not in opened.cleared and pupil not in opened.guesses.get(names, {}):
+                    _count(opened, names, pupil, _Guess(choice, None))
+
+    def _answering(self, code: str, pupil: str) -> _Open:
+        """Return the class of a pupil who answers now."""
+        now, opened = self._swept(), self._by_code.get(code)
+        if opened is None or pupil not in opened.pupils:
+            raise ClassError(ENDED if opened is None else RELEASED)
+        if not self._answers.allows(pupil, now):
+            raise ClassError(TOO_MANY_GUESSES)
+        self._answers.note(pupil, now)
+        opened.pupils[pupil] = opened.used = now
+        return opened
 
     def counts(self, code: str, lesson: str, question: str) -> Counter[int]:
         """Return how many pupils chose each answer, by its number; empty without a guess."""
@@ -255,8 +288,8 @@ class Rooms:
         """Forget the guesses for a question of the teacher's class."""
         with self._lock:
             opened = self._of_key(key)
-            if opened is not None:
-                opened.guesses.pop((lesson, question), None)
+            if opened is not None and opened.guesses.pop((lesson, question), None) is not None:
+                opened.cleared.add((lesson, question))
 
     def end(self, key: str) -> None:
         """End the teacher's class and forget all of it."""
@@ -264,6 +297,15 @@ class Rooms:
             opened = self._of_key(key)
             if opened is not None:
                 del self._by_code[opened.room.code]
+
+    def _release_empty(self, now: float) -> bool:
+        """End the class without pupils that was used longest ago; return whether there is one."""
+        empty = [each for each in self._by_code.values() if not each.pupils]
+        oldest = min(empty, key=lambda each: each.used, default=None)
+        if oldest is None or now - oldest.used < EMPTY_SECONDS:
+            return False
+        del self._by_code[oldest.room.code]
+        return True
 
     def _of_key(self, key: str) -> _Open | None:
         now = self._swept()
@@ -284,6 +326,18 @@ class Rooms:
         for code in over:
             del self._by_code[code]
         return now
+
+
+def _require_question(names: tuple[str, str], numbers: set[int]) -> None:
+    if not all(0 < len(name) <= MOST_NAME for name in names) or numbers - _CHOICES:
+        raise ValueError(f"no question of a lesson: {names[0][:MOST_NAME]!r}, {sorted(numbers)}")
+
+
+def _count(opened: _Open, names: tuple[str, str], pupil: str, guess: _Guess) -> None:
+    opened.guesses.setdefault(names, {})[pupil] = guess
+    opened.guesses.move_to_end(names)
+    if len(opened.guesses) > MOST_QUESTIONS:
+        opened.guesses.popitem(last=False)
 
 
 def _new_code() -> str:

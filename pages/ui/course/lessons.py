@@ -12,9 +12,6 @@ from pages.ui import registry
 from pages.ui.course.places import control_at, place_of
 from pages.ui.registry import Page
 
-# The first page under the name that it has elsewhere.
-_FIRST = "decode"
-
 
 def page_of(lesson: Lesson, at: int) -> Page:
     """Return the page on which a step is.
@@ -25,9 +22,9 @@ def page_of(lesson: Lesson, at: int) -> Page:
     begins = lesson.begins(at)
     path = lesson.steps[begins].page
     page = registry.page_at(path)
-    if path in (page.path or _FIRST, page.path):
+    if path == page.path:
         return page
-    paths = ", ".join(page.path or _FIRST for page in registry.PAGES)
+    paths = ", ".join(page.path for page in registry.PAGES if page.path)
     raise LessonError(f"Step {begins + 1}: there is no page {brief(path)}; {paths}.")
 
 
@@ -55,5 +52,8 @@ def _check(step: LessonStep, page: Page, place: str) -> None:
         raise LessonError(f"{place}: {brief(step.point)} is no control that can be moved.")
     if step.to is not None and pointed is not None:
         moved = control_at(pointed.watches, page)
-        if moved is not None and moved[1].of_address(step.to.word) is None:
+        reached = moved[1].of_address(step.to.word) if moved is not None else None
+        if moved is not None and reached is None:
             raise LessonError(f"{place}: {moved[1].name} can't be {brief(step.to.word)}.")
+        if step.to.relation != "is" and not isinstance(reached, int | float):
+            raise LessonError(f"{place}: {brief(step.point)} is no number, so to has no bound.")

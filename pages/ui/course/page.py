@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.decoding.counting import counted, nth
 from core.decoding.errors import DecodingError
+from core.lessons.course import named_by_content
 from core.lessons.read import read_lesson
 from core.lessons.types import Lesson
 from pages.ui import platform
@@ -28,7 +29,6 @@ def load_controls(_: Any) -> None:
 def draw() -> None:
     """Draw the way on, the lessons, and the upload of a lesson."""
     course, lessons = Course.current(), own_lessons()
-    panel.failure(course.failure)
     _way_on(course, lessons)
     if course.opened is not None:
         _row(course, course.opened, "Your file")
@@ -36,7 +36,7 @@ def draw() -> None:
         for at, lesson in enumerate(lessons):
             _row(course, lesson, f"Lesson {nth(at)}")
     worksheet.draw([*([course.opened] if course.opened else []), *lessons])
-    _own_file()
+    _own_file(course)
 
 
 def _way_on(course: Course, lessons: tuple[Lesson, ...]) -> None:
@@ -104,14 +104,17 @@ def _open(lesson: Lesson) -> None:
     st.rerun()
 
 
-def _own_file() -> None:
-    """Draw the upload of a lesson's file."""
-    with st.expander("Open a lesson of your own", icon=":material/folder_open:"):
+def _own_file(course: Course) -> None:
+    """Draw the upload of a lesson's file, with what is wrong with it."""
+    with st.expander(
+        "Open a lesson of your own", icon=":material/folder_open:", expanded=bool(course.failure)
+    ):
         st.markdown(
             "A lesson is a YAML file with the sentences, the questions and the controls to move; "
             "docs/lessons.md describes it with an example."
         )
         st.file_uploader("Lesson file", type=["yaml", "yml"], key=_FILE, on_change=_opened)
+        panel.failure(course.failure)
 
 
 @platform.critical()
@@ -123,10 +126,10 @@ def _opened() -> None:
     st.session_state[_TAKEN] = upload.file_id
     course.failure = ""
     try:
-        lesson = checked(read_lesson(content_of(upload), OWN))
+        lesson = checked(named_by_content(read_lesson(content_of(upload), OWN)))
     except DecodingError as error:
         course.failure = str(error)
         return
     course.opened = lesson
-    course.progress.pop(OWN, None)
+    course.progress.pop(lesson.name, None)
     steps.begin(course, lesson)

@@ -11,6 +11,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from pages.ui.classroom import membership, page, state
+from pages.ui.classroom.membership import Membership
 from pages.ui.classroom.rooms import ENDED, MOST_PUPILS, NO_CLASS, Rooms
 from tests.ui.conftest import Open
 from tests.ui.seen import data_of, specs, texts
@@ -57,8 +58,9 @@ def pupil(open_app: Open, code: str, script: str = "decode.py") -> AppTest:
 
 
 def guess(app: AppTest, choice: int, right: int | None = None) -> None:
-    """Answer as the panel of a lesson does."""
-    app.session_state["membership"].answer(*NEXT, choice, right)
+    """Answer as the panel of a lesson does, which tells the right answer after its run."""
+    for known in dict.fromkeys((None, right)):
+        app.session_state["membership"].answer(*NEXT, choice, known)
 
 
 def refresh(app: AppTest) -> AppTest:
@@ -234,3 +236,20 @@ def test_too_many_classes_are_refused_in_a_sentence(open_app: Open) -> None:
         app.button(key="end_class_now").click().run()
     app.button(key="open_class").click().run()
     assert "wait a minute" in texts(app) and not app.exception
+
+
+def test_a_lesson_s_former_guesses_are_sent_after_the_joining(
+    teacher: AppTest, open_app: Open, store: Rooms
+) -> None:
+    code = code_of(teacher)
+    one = open_app("decode.py", lesson="one-token")
+    course = one.session_state["course"]
+    course.answer(1)
+    one.session_state["membership"] = Membership(handled=code)
+    one.session_state["membership"].join(code)
+    refresh(one)
+    assert store.counts(code, "one-token", "0") == {1: 1}
+    store.clear(key_of(teacher), "one-token", "0")
+    course.judge(None)
+    refresh(one)
+    assert store.counts(code, "one-token", "0") == {}

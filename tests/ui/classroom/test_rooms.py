@@ -68,6 +68,19 @@ def test_the_right_answer_is_that_of_the_pupils_own_runs(store: Rooms) -> None:
     assert store.counts(room.code, *ASKED) == {0: 4}
 
 
+def test_a_cleared_guess_comes_back_neither_with_the_run_nor_with_a_reload(store: Rooms) -> None:
+    room = store.open_room()
+    pupil = store.join(room.code)
+    store.answer(room.code, pupil, *ASKED, 1)
+    store.clear(room.key, *ASKED)
+    store.answer(room.code, pupil, *ASKED, 1, right=0)
+    store.recall(room.code, pupil, ASKED[0], {ASKED[1]: 1, "earlier": 2})
+    assert store.counts(room.code, *ASKED) == store.right(room.code, *ASKED) == {}
+    assert store.counts(room.code, ASKED[0], "earlier") == {2: 1}
+    store.answer(room.code, pupil, *ASKED, 2)
+    assert store.counts(room.code, *ASKED) == {2: 1}
+
+
 def test_a_code_is_typed_as_people_type(store: Rooms) -> None:
     room = store.open_room()
     assert re.fullmatch(r"[B-DF-HJ-NP-TV-Z2-9]{4}-[B-DF-HJ-NP-TV-Z2-9]{4}", room.code)
@@ -141,6 +154,7 @@ def test_a_class_holds_two_hundred_pupils_and_those_who_went_make_room(
     store.answer(room.code, pupils[0], *ASKED, 0)
     assert store.join(room.code, "later") and store.is_in(room.code, pupils[0])
     assert not store.is_in(room.code, pupils[1])
+    assert refused(lambda: store.answer(room.code, pupils[1], *ASKED, 0)) == rooms.RELEASED
     assert store.tally(room.code).pupils == rooms.MOST_PUPILS
 
 
@@ -152,6 +166,15 @@ def test_a_server_holds_so_many_classes(store: Rooms, clock: Clock) -> None:
     assert store.open_room("one more")
     clock.now += rooms.IDLE_SECONDS
     assert store.open_room("later") and store.room(opened[1].key) is None
+
+
+def test_an_empty_class_without_a_teacher_makes_room(store: Rooms, clock: Clock) -> None:
+    taken = [store.open_room(str(at)) for at in range(rooms.MOST_ROOMS)]
+    store.join(taken[0].code)
+    clock.now += rooms.EMPTY_SECONDS
+    assert store.room(taken[1].key)
+    assert store.open_room("a teacher")
+    assert store.room(taken[2].key) is None and all(map(store.room, (taken[0].key, taken[1].key)))
 
 
 def test_a_session_that_tries_codes_waits(store: Rooms, clock: Clock) -> None:

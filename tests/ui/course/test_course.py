@@ -11,9 +11,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.decoding.errors import LessonError
+from core.lessons.course import named_by_content, title_in
 from core.lessons.facts import FACTS
 from core.lessons.read import read_lesson
 from core.lessons.types import Lesson
+from pages.ui.classroom.rooms import MOST_NAME
 from pages.ui.course import state, steps
 from pages.ui.course.lessons import OWN, checked, own_lessons
 from pages.ui.course.places import PLACES, place_of
@@ -65,10 +67,14 @@ def test_names_are_unique_and_no_lesson_has_that_of_an_opened_file() -> None:
 @pytest.mark.parametrize(
     ("steps", "words"),
     [
-        ("  - {page: nowhere, say: a}", "Step 1: there is no page 'nowhere'"),
+        ("  - {page: nowhere, say: a}", "Step 1: there is no page 'nowhere'; decode, course"),
         ("  - {page: beam, say: a, set: {beamz: 1}}", "Beam search has no control 'beamz'"),
         ("  - {page: decode, say: a, point: nothing}", "no control 'nothing' to point at"),
         ("  - {page: decode, say: a, point: run, wait: move}", "'run' is no control that can"),
+        (
+            "  - {page: decode, say: a, point: prompt, wait: move, to: '>= 1'}",
+            "'prompt' is no number",
+        ),
         ("  - {page: compare, say: a, set: {prompt: x}}", "Compare has no control 'prompt'"),
     ],
 )
@@ -240,7 +246,19 @@ def test_a_broken_file_is_one_sentence_on_the_page(open_app: Open) -> None:
     app = open_app("course.py")
     app.file_uploader(key="lesson_file").set_value(("own.yaml", b"title: [", "text/yaml")).run()
     assert "Line 1 of the lesson is not YAML" in texts(app)
+    [shown] = [each for each in app.expander if "of your own" in each.label]
+    assert shown.proto.expanded and "is not YAML" in " ".join(each.value for each in shown.text)
     assert course_of(app).lesson is None
+
+
+def test_a_lesson_from_a_file_has_a_name_of_its_content() -> None:
+    file = "title: Dice & luck!\nminutes: 5\nsummary: S\nsteps:\n  - {page: decode, say: a}\n"
+    one, same, other = (
+        named_by_content(read_lesson(text.encode(), OWN)).name
+        for text in (file, f"# mine\n{file}", file.replace("say: a", "say: b"))
+    )
+    assert one == same != other and title_in(one) == title_in(other) == "Dice luck"
+    assert title_in("dice") == "dice" and len(one) <= MOST_NAME
 
 
 def test_the_documentation_has_a_lesson_and_lists_all_facts_and_places() -> None:
