@@ -22,7 +22,7 @@ class Filters(Temperatures):
             role="filter",
             label="Top-H",
             name="top-H",
-            help="Keep the most probable tokens whose part of the entropy reaches this share of "
+            help="Keep the most probable tokens whose part of the entropy stays within this share of "
             "it, of the first 100 at most. 0 is off.",
             source="Baghaei Potraghloo et al. 2025, arXiv:2509.02510; transformers' "
             "`TopHLogitsWarper`",
