@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Self
 
 from core.decoding.config import MethodConfig
+from core.decoding.reading.types import is_reading
 from core.decoding.record.trace import Trace
 from core.decoding.version import VERSION
 from core.figures.base.labels import plain_name, settings_caption
@@ -55,7 +56,7 @@ class Subject:
             settings_caption(trace),
             settings,
             {"trace.json": file},
-            trace.config,
+            None if is_reading(trace) else trace.config,
             trace.created,
             "; ".join(_versions(trace)),
             trace.rendered_prompt or trace.prompt,

@@ -1,4 +1,4 @@
-"""Facts: numbers and words of what a page shows, which a lesson's sentences name in braces.
+"""Facts: numbers and words of a page's runs, which a lesson's sentences name in braces.
 
 A lesson never holds a result. It names a fact, which is computed from the run on screen.
 """
@@ -40,6 +40,7 @@ from core.lessons.finding import (
     prompt_hits,
     rounds,
     short,
+    target_forwards,
     thinking,
     word,
 )
@@ -67,6 +68,8 @@ def _text(value: FactValue) -> str:
 
 def _number(value: FactValue) -> str:
     number = float(value)
+    if math.isinf(number):
+        return "∞" if number > 0 else "−∞"
     return f"{number:,.0f}" if number == int(number) else f"{number:,.2f}"
 
 
@@ -89,7 +92,7 @@ def _three_digits(value: FactValue) -> str:
 
 def chance(value: FactValue) -> str:
     """Return the probability of a log-probability in words, such as "1 in 5,300"."""
-    odds = math.exp(min(-float(value), 700))
+    odds = math.exp(min(max(-float(value), 0.0), 700))
     if odds < 20:
         return percent(1 / odds)
     if odds < 1e6:
@@ -186,7 +189,10 @@ FACTS: dict[str, Fact] = {
     "greedy_loses": Fact("yes if the best two tokens aren't greedy decoding's, else no",
         greedy_loses, str),
     # Speculative decoding.
-    "rounds": Fact("how many times the large model was run", lambda s: len(rounds(s)), _number),
+    "rounds": Fact("how many rounds of draft and check there were", lambda s: len(rounds(s)),
+        _number),
+    "target_forwards": Fact("how many times the large model was run, the prompt's pass included",
+        target_forwards, _number),
     "drafted": Fact("how many tokens the draft proposed",
         lambda s: sum(len(r.drafted) for r in rounds(s)), _number),
     "accepted": Fact("how many of them were accepted",

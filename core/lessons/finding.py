@@ -1,4 +1,4 @@
-"""Values of facts: what a page shows, by its runs; a LookupError where it shows none."""
+"""Values of facts, computed from a page's runs; a LookupError where it shows none."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from core.decoding.beam.compare import greedy_path
 from core.decoding.beam.types import BeamCandidate
 from core.decoding.comparison.parting import first_difference
 from core.decoding.counting import nth
+from core.decoding.many.methods import cost_of
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import ReasoningSummary, pieces_of, read_run
 from core.decoding.record.steps import PromptPosition, TokenStep
@@ -27,7 +28,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class PageFacts:
-    """What a page shows.
+    """Runs and selection of a page, from which facts are computed.
 
     Args:
         runs: its runs, on most pages one.
@@ -137,7 +138,7 @@ def prompt_hits(shown: PageFacts) -> int:
 
 
 def draw_end(end: int) -> Find:
-    """Return how an end of the drawn interval is found: 0 its beginning, 1 its end."""
+    """Return a function that finds an end of the drawn interval: 0 its beginning, 1 its end."""
 
     def find(shown: PageFacts) -> float:
         return present(shown.step.draw.interval)[end]
@@ -153,6 +154,14 @@ def die(shown: PageFacts) -> float:
 def rounds(shown: PageFacts) -> tuple[DraftRound, ...]:
     """The rounds of speculative decoding."""
     return filled(shown.run.rounds)
+
+
+def target_forwards(shown: PageFacts) -> int:
+    """Number of forward passes of the large model in speculative decoding, the prompt's
+    included.
+    """
+    rounds(shown)
+    return cost_of(shown.run).forwards
 
 
 def beam_forwards(shown: PageFacts) -> int:
@@ -182,7 +191,9 @@ def _two(way: tuple[BeamCandidate, ...]) -> tuple[BeamCandidate, ...]:
 
 
 def of_way(way: Callable[[PageFacts], tuple[BeamCandidate, ...]], at: int, *, text: bool) -> Find:
-    """Return how a token of one of the two ways is found: its text, or its probability."""
+    """Return a function that finds a token of one of the two ways: its text, or its
+    probability.
+    """
 
     def find(shown: PageFacts) -> FactValue:
         candidate = way(shown)[at]
@@ -192,13 +203,13 @@ def of_way(way: Callable[[PageFacts], tuple[BeamCandidate, ...]], at: int, *, te
 
 
 def chance_of(way: Callable[[PageFacts], tuple[BeamCandidate, ...]]) -> Find:
-    """Return how the probability of both tokens of a way is found."""
+    """Return a function that finds the probability of both tokens of a way."""
     log = log_of(way)
     return lambda shown: math.exp(float(log(shown)))
 
 
 def log_of(way: Callable[[PageFacts], tuple[BeamCandidate, ...]]) -> Find:
-    """Return how the log-probability of both tokens of a way is found."""
+    """Return a function that finds the log-probability of both tokens of a way."""
     return lambda shown: sum(candidate.raw_logprob for candidate in way(shown))
 
 
@@ -208,7 +219,7 @@ def greedy_loses(shown: PageFacts) -> str:
 
 
 def thinking(shown: PageFacts) -> ReasoningSummary:
-    """What a run with thinking has written and spent."""
+    """Summary of a run with thinking: its text and its token counts."""
     config = shown.run.config
     reasoning = present(config if isinstance(config, Reasoning) else None)
     return read_run(pieces_of(shown.run.token_steps), reasoning)

@@ -56,7 +56,8 @@ def filled(text: str, now: _Values, before: _Values) -> str:
         fact = FACTS[str(fact_of(match[1]))]
         return str(value) if match[1].startswith("change.") else fact.words(value)
 
-    return PLACEHOLDER.sub(words, text)
+    # A quoted sentence has its own full stop.
+    return re.sub(r"([.!?]”)\.", r"\1", PLACEHOLDER.sub(words, text))
 
 
 def settings_of(step: LessonStep, carried: _Values) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,14 @@ def test_table_and_verdict_follow_from_the_runs() -> None:
     assert words.endswith(f"in place of {greedy['forwards']}.")
     one = ManyRuns(STORED.traces[1:2])
     assert methods_verdict(one).startswith("1 run of one prompt gave 1 different text.")
+
+
+def test_the_verdict_of_runs_with_one_text() -> None:
+    twice = ManyRuns(STORED.traces[:1] * 2)
+    assert methods_verdict(twice) == "All 2 runs of one prompt gave the same text."
+    empty = replace(STORED.traces[0], text="")
+    words = methods_verdict(ManyRuns((empty, empty)))
+    assert words == "All 2 runs ended at once, without a character of text."
 
 
 def test_caption_names_each_methods_settings_once() -> None:

@@ -82,10 +82,22 @@ def test_beam_search_finds_the_likelier_text_and_sends_more_texts_through_the_mo
     assert fact("beam_forwards", run) == 1 + 2 * (len(run.beam_steps) - 1)
 
 
+def test_an_infinite_log_probability_has_words() -> None:
+    assert FACTS["log_probability"].words(-math.inf) == "−∞"
+    assert (chance(math.inf), chance(0.5)) == ("100 %", "100 %")
+
+
+def test_a_full_stop_after_a_quoted_sentence_is_not_doubled() -> None:
+    assert filled("It wrote {text}. Yes.", {"text": "A cow."}, {}) == "It wrote “A cow.” Yes."
+    assert filled("It wrote {text}.", {"text": "a cow"}, {}) == "It wrote “a cow”."
+
+
 def test_rounds_of_speculation() -> None:
     config = Speculative(max_new_tokens=2, draft_length=2, shaping=Shaping(temperature=0.0))
     run = collect(model(), "a", config, draft=model())
-    assert (fact("rounds", run), fact("drafted", run)) == (len(run.rounds), fact("accepted", run))
+    assert fact("rounds", run) == len(run.rounds)
+    assert fact("target_forwards", run) == 1 + len(run.rounds)
+    assert fact("drafted", run) == fact("accepted", run)
     assert fact("first_drafted", run) == len(run.rounds[0].drafted) == fact("first_accepted", run)
 
 

@@ -159,13 +159,15 @@ def _step_tokens(trace: Trace) -> Iterator[TextToken]:
 
 
 def is_reading(trace: Trace) -> bool:
-    """Return whether a trace is that of a text that was read: its prompt is one token, and tokens
-    were given up to its end.
+    """Return whether a trace is that of a text that was read: its prompt is one token, or the
+    parts of one character, and tokens were given up to its end.
     """
     given = any(step.forced_as == "given" for step in trace.token_steps)
     named = trace.config.top_candidates
     whole = trace.config == Greedy(max_new_tokens=len(trace.token_ids) or 1, top_candidates=named)
-    return given and whole and len(trace.prompt_ids) == 1
+    positions = trace.prompt_step.positions if trace.prompt_step else ()
+    parts = bool(positions) and all(_BYTES.fullmatch(p.text) for p in positions)
+    return given and whole and (len(trace.prompt_ids) == 1 or parts)
 
 
 def text_of(trace: Trace) -> str:

@@ -200,7 +200,7 @@ def eta_cutoff(logits: Tensor, epsilon: float, context: StepContext = _ALONE) ->
 
 def tail_free(logits: Tensor, z: float, context: StepContext = _ALONE) -> Tensor:
     """Cut the tokens, by falling probability, where the summed absolute second derivative of the
-    probabilities passes a share of its total (Phoenix and Egan 2019).
+    probabilities passes a share of its total (Bricken 2019).
 
     As in llama.cpp's `llama_sample_tail_free_impl`, which llama.cpp removed: the first token always
     stays, and two tokens or fewer are left alone. Of tied tokens those with the lowest ids stay.
@@ -242,12 +242,13 @@ def p_less(logits: Tensor, order: int, context: StepContext = _ALONE) -> Tensor:
     Order 2 is the paper's p-less: the sum of the squared probabilities. Order 1 is Shannon's
     entropy.
     """
-    probs = torch.softmax(logits, dim=-1)
+    # In float64 and as logarithms: high powers of probabilities are 0 in float32.
+    log_probs = torch.log_softmax(logits.double(), dim=-1)
     if order == 1:
-        floor = torch.exp(-torch.special.entr(probs).sum(dim=-1, keepdim=True))
+        log_floor = (log_probs.exp() * log_probs).nansum(dim=-1, keepdim=True)
     else:
-        floor = (probs**order).sum(dim=-1, keepdim=True) ** (1 / (order - 1))
-    return _remove_below(logits, probs, floor, context.min_tokens_to_keep)
+        log_floor = torch.logsumexp(order * log_probs, dim=-1, keepdim=True) / (order - 1)
+    return _remove_below(logits, log_probs, log_floor, context.min_tokens_to_keep)
 
 
 def xtc_probability(logits: Tensor, value: tuple[float, float], context: StepContext) -> Tensor:

@@ -188,7 +188,10 @@ def settings_caption(trace: Trace, paper: Paper = SCREEN) -> str:
 
     `embedded:target · sampling · temperature 0.8 · top-p 0.9 · seed 7`
     """
-    caption = config_caption(trace.model_id, trace.config, draft_id=trace.draft_id)
+    if is_reading(trace):
+        caption = f"{plain_name(trace.model_id, 80)} · reading"
+    else:
+        caption = config_caption(trace.model_id, trace.config, draft_id=trace.draft_id)
     if trace.known is not None:
         caption += f" · {trace.known} tokens of a step known"
     return with_text(caption, trace, paper)

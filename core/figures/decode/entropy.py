@@ -69,8 +69,8 @@ def _numbers(trace: Trace, reads: bool) -> range:
         # For a server that names only the likeliest tokens.
         else "The entropy is a lower bound by known tokens, the surprisal that of the draw."
     ),
-    alt=lambda unit, steps, entropy, surprisal, strangest, strangest_number, word: (
-        f"Entropy and surprisal in {unit} at {len(steps)} {word}s. Mean entropy "
+    alt=lambda unit, steps, entropy, surprisal, strangest, strangest_number, word, place_words: (
+        f"Entropy and surprisal in {unit} at {place_words}. Mean entropy "
         f"{sum(entropy) / len(steps):.2f}, mean surprisal {sum(surprisal) / len(steps):.2f}.",
         f"The most surprising token is {visible_token(strangest.chosen.text, 24)} at {word} "
         f"{strangest_number} with {max(surprisal):.2f} {unit}.",
@@ -118,6 +118,9 @@ def uncertainty(
             "strangest": strangest,
             "strangest_number": numbers[steps.index(strangest)],
             "word": word,
+            "place_words": f"tokens {numbers[0]} to {numbers[-1]} of the text"
+            if reads
+            else f"{len(steps)} steps",
         },
     )
     _add_marks(sheet, steps, entropy, surprisal, unit, numbers)

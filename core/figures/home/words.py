@@ -66,14 +66,18 @@ def forwards_words(cost: Cost) -> str:
 def methods_verdict(many: ManyRuns) -> str:
     """Return in up to three sentences how many texts there are, which is the likeliest, and what
     speculative decoding saved; plain text."""
+    if many.count > 1 and not any(trace.text for trace in many.traces):
+        return f"All {many.count} runs ended at once, without a character of text."
     costs = [cost_of(trace) for trace in many.traces]
     best = max(range(many.count), key=lambda place: costs[place].logprob)
-    words = [
-        f"{counted(many.count, 'run')} of one prompt gave "
-        f"{counted(len(many.texts), 'different text')}.",
-        f"The likeliest is that of {_in_sentence(many.traces[best])} "
-        f"(log-probability {nats(costs[best].logprob, 1)}).",
-    ]
+    words = [f"All {many.count} runs of one prompt gave the same text."]
+    if len(many.texts) > 1 or many.count == 1:
+        words = [
+            f"{counted(many.count, 'run')} of one prompt gave "
+            f"{counted(len(many.texts), 'different text')}.",
+            f"The likeliest is that of {_in_sentence(many.traces[best])} "
+            f"(log-probability {nats(costs[best].logprob, 1)}).",
+        ]
     runs = {trace.config.method: at for at, trace in enumerate(many.traces)}
     greedy, drafted = runs.get("greedy"), runs.get("speculative")
     if (

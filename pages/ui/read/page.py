@@ -60,16 +60,16 @@ def _live(view: ReadView, job: Job) -> None:
 
 def _finished(view: ReadView, trace: Trace) -> None:
     totals = totals_of(text_tokens(trace))
-    tokens = counted(totals.tokens, "token")
+    tokens = f"{counted(totals.tokens, 'token')} as expected"
     if totals.parts:
-        tokens += f" ({totals.parts} of them parts of a character)"
+        tokens += f"; {totals.parts} of the {totals.tokens} are parts of a character"
     with panel.box():
         panel.head(
             view,
             trace,
             f"perplexity {number(totals.perplexity)}",
             f"{number(totals.bits_per_byte)} bits per byte",
-            f"{totals.first} of {tokens} as expected",
+            f"{totals.first} of {tokens}",
             page=registry.READ,
             saves=partial(save.menu, view, trace),
         )

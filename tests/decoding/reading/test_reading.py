@@ -11,6 +11,7 @@ from core import ConfigError, PromptError, check, load_model, read_trace
 from core.decoding.reading.measure import diverging, pinned, pins_in
 from core.decoding.reading.read import read_text
 from core.decoding.reading.types import recorded_pins, text_tokens, totals_of
+from core.figures.base.labels import settings_caption
 from core.models.scripted import END, ScriptedModel
 from tests.decoding.beam.beams import ARCHITECTURES
 from tests.models.builders import random_language_model
@@ -180,3 +181,9 @@ def test_models_of_other_tokens_are_not_compared() -> None:
     other = ScriptedModel(CHAIN, tokens=(END, "a", "b", "c", "e"))
     with pytest.raises(ConfigError, match="token 4"):
         diverging(_chain(), other, "abc")
+
+
+def test_a_text_that_begins_with_parts_of_a_character_is_captioned_as_a_reading(model) -> None:
+    trace = read_text(model, "昔々、あるところに")
+    assert len(trace.prompt_ids) > 1
+    assert settings_caption(trace) == "embedded:target · reading"

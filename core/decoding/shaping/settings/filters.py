@@ -22,8 +22,8 @@ class Filters(Temperatures):
             role="filter",
             label="Top-H",
             name="top-H",
-            help="Keep the most probable tokens whose part of the entropy reaches this share of "
-            "it, of the first 100 at most. 0 is off.",
+            help="Keep the most probable tokens whose part of the entropy stays within this share "
+            "of it, of the first 100 at most. 0 is off.",
             source="Baghaei Potraghloo et al. 2025, arXiv:2509.02510; transformers' "
             "`TopHLogitsWarper`",
             absent="Of 2025; of the four, transformers took it over.",

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from core.decoding.errors import DecodingError
+from core.decoding.reading.types import is_reading
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.export.part import Part, stem
@@ -54,7 +55,7 @@ def menu(view: View, trace: Trace, shown: Trace | None = None) -> None:
     seen, method_view = shown or trace, cache(partial(as_on_its_page, view, trace))
     file, saved = partial(trace_file, trace), row.saved.find
     source = ArchiveSource(
-        stem("decoding", trace.config),
+        stem("decoding", None if is_reading(trace) else trace.config),
         row.name,
         lambda: Subject.of_trace(seen, file()),
         lambda paper: saved().parts(method_view(), seen, paper),

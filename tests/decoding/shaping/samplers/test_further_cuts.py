@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from itertools import pairwise
 
 import pytest
@@ -80,11 +81,14 @@ def min_k(logits: Sequence[float], tau: float, least: int) -> set[int]:
 
 def p_less(logits: Sequence[float], order: int, least: int) -> set[int]:
     """Return the tokens with at least the probability exp(-H) of Rényi's entropy."""
-    probs, tokens = probabilities(logits), ranked(logits)
+    probs = torch.tensor(logits).double().softmax(dim=-1).tolist()
+    tokens = ranked(logits)
     if order == 1:
         floor = math.exp(sum(p * math.log(p) for p in probs if p > 0))
     else:
-        floor = math.fsum(p**order for p in probs) ** (1 / (order - 1))
+        # Floats would underflow; decimals don't.
+        total = sum(Decimal(p) ** order for p in probs)
+        floor = float(total ** (1 / Decimal(order - 1)))
     # The highest probability is never below the floor, but its rounded value may be.
     kept = [t for t in tokens if probs[t] >= floor or logits[t] == logits[tokens[0]]]
     return {*tokens[:least], *kept}
@@ -94,7 +98,7 @@ CASES: dict[str, tuple[list[float], Callable[[Sequence[float], float, int], set[
     "top_a": ([0.01, 0.2, 0.5, 1.0], top_a),
     "tail_free": ([0.0, 0.3, 0.9, 0.95, 0.999], tail_free),
     "min_k": ([0.5, 3.0, 40.0, 1e4], min_k),
-    "p_less": ([1, 2, 3, 7], p_less),
+    "p_less": ([1, 2, 3, 7, 20, 50, 100], p_less),
 }
 
 
