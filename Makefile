@@ -128,6 +128,9 @@ example: $(VENV)/.app
 	@$(PY) -m core decode --model embedded:target --draft embedded:draft --prompt "Once upon a time" \
 		--method speculative --draft-length 5 --temperature 0.8 --top-p 0.95 --seed 16 --max-new-tokens 48 \
 		--json assets/traces/speculative.json
+	@$(PY) -m core decode --model embedded:diffusion --prompt "Once upon a time" --method diffusion \
+		--temperature 0 --seed 16 --block-length 16 --tokens-per-step 2 --max-new-tokens 40 \
+		--json assets/traces/diffusion.json
 	@$(PY) -m core.evaluation.example assets/traces/reasoning.json
 	@for lesson in leak hot-draft beam; do rm -f assets/evaluation/$$lesson.jsonl; \
 		$(PY) -m core evaluate assets/evaluation/$$lesson.yaml --out assets/evaluation/$$lesson.jsonl || exit 1; done

@@ -52,6 +52,7 @@ with st.sidebar:
     if row.slots == ("",):
         sidebar.show(
             prompt=not row.own_prompt,
+            model=not row.own_model,
             below_model=lambda name: install_model.draw(row.view(), name, key="install"),
         )
     save.open_file(page.url_path)

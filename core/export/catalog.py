@@ -9,6 +9,8 @@ from functools import partial
 import core.figures as figures
 from core.decoding.comparison.measures import ComparedRuns
 from core.decoding.counting import counted, nth
+from core.decoding.diffusion.canvas import canvas_steps
+from core.decoding.diffusion.config import Diffusion
 from core.decoding.errors import FigureError
 from core.decoding.lab.types import LabExample
 from core.decoding.many.types import ManyRuns
@@ -108,6 +110,8 @@ def _of_trace(trace: Trace) -> Iterator[Entry]:
         return _of_search(trace)
     if trace.rounds:
         return _of_rounds(trace)
+    if isinstance(trace.config, Diffusion):
+        return _of_canvas(trace)
     return _of_tokens(trace) if trace.token_steps else iter(())
 
 
@@ -210,6 +214,24 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
         "round",
         count,
         opens,
+    )
+
+
+def _of_canvas(trace: Trace) -> Iterator[Entry]:
+    count, places = len(canvas_steps(trace)), canvas_steps(trace)[0].limit if trace.steps else 0
+
+    def canvas(at: int, paper: Paper) -> Part:
+        columns = wide_columns(paper.window)
+        looks = {"first": at // columns * columns, "columns": columns}
+        return of_figure("canvas", figures.canvas_fill, trace, **looks)
+
+    yield Entry("canvas", canvas, "step", count)
+    yield _all("order", of_figure("order", figures.fill_order, trace))
+    yield Entry(
+        "position",
+        lambda at, _: of_figure("position", figures.canvas_position, trace, at),
+        "position",
+        places,
     )
 
 

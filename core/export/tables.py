@@ -9,12 +9,14 @@ from typing import TypeAlias
 from pandas import DataFrame
 
 from core.decoding.counting import nth
+from core.decoding.diffusion.config import Diffusion
 from core.decoding.lab.types import LabStep
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
 from core.figures.base.labels import visible_token
 from core.figures.decode.candidates import candidate_bars_data
+from core.figures.diffusion.order import fill_order_data
 from core.figures.speculative.metrics import spec_metrics_data
 
 Table: TypeAlias = tuple[str, DataFrame]
@@ -43,6 +45,8 @@ def tables_of(trace: Trace) -> list[Table]:
                 ),
             )
         ]
+    if isinstance(trace.config, Diffusion):
+        return [("The order of filling.", fill_order_data(trace))]
     if not trace.token_steps:
         return []
     return [("This run in numbers.", _numbers(trace)), ("Tokens of this run.", _tokens(trace))]

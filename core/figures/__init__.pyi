@@ -48,6 +48,16 @@ from .decode.stages import step_stages as step_stages
 from .decode.strip import Legend as Legend
 from .decode.strip import legend as legend
 from .decode.strip import token_colors as token_colors
+from .diffusion.budget import diffusion_budget as diffusion_budget
+from .diffusion.budget import diffusion_budget_data as diffusion_budget_data
+from .diffusion.canvas import canvas_fill as canvas_fill
+from .diffusion.canvas import canvas_fill_data as canvas_fill_data
+from .diffusion.order import fill_order as fill_order
+from .diffusion.order import fill_order_data as fill_order_data
+from .diffusion.position import canvas_position as canvas_position
+from .diffusion.position import canvas_position_data as canvas_position_data
+from .diffusion.together import filled_together as filled_together
+from .diffusion.together import filled_together_data as filled_together_data
 from .evaluate.accuracy import evaluate_accuracy as evaluate_accuracy
 from .evaluate.accuracy import evaluate_accuracy_data as evaluate_accuracy_data
 from .evaluate.agreement import evaluate_agreement as evaluate_agreement

@@ -10,6 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.evaluation.scoring.verifier import worked_out
+from core.figures.base.labels import nats
+from core.figures.base.labels import percent as share_words
+from core.figures.read.words import number as three_digits
 from core.lessons.finding import (
     PageFacts,
     beam_forwards,
@@ -23,12 +26,14 @@ from core.lessons.finding import (
     greedy_loses,
     greedy_way,
     judged,
+    log_of,
     log_probability,
     mean_surprisal,
     most_surprising,
     of_way,
     pair,
     parts_at,
+    perplexity,
     positions,
     present,
     prompt_guesses,
@@ -70,11 +75,16 @@ def _precise(value: FactValue) -> str:
 
 
 def percent(value: FactValue) -> str:
-    """Return a share of one in percent, with two digits below 10 %."""
-    share = 100 * float(value)
-    if share >= 10 or share == 0:
-        return f"{share:.0f} %"
-    return f"{share:.1f} %" if share >= 1 else f"{share:.2g} %" if share >= 0.01 else "under 0.01 %"
+    """Return a share of one in percent, as the figures write it."""
+    return share_words(float(value))
+
+
+def _log(value: FactValue) -> str:
+    return nats(float(value), 2)
+
+
+def _three_digits(value: FactValue) -> str:
+    return three_digits(float(value))
 
 
 def chance(value: FactValue) -> str:
@@ -110,9 +120,9 @@ FACTS: dict[str, Fact] = {
     "kept": Fact("how many tokens could still be drawn after all cuts",
         lambda s: s.step.stages[-1].kept, _number),
     "die": Fact("the number between 0 and 1 that the dice gave", die, _precise),
-    "die_from": Fact("the beginning of the picked token's part of the line from 0 to 1",
-        draw_end(0), _precise),
-    "die_to": Fact("the end of that part", draw_end(1), _precise),
+    "die_from": Fact("the beginning of the picked token's part of the line from 0 to 100 %",
+        draw_end(0), percent),
+    "die_to": Fact("the end of that part", draw_end(1), percent),
     # The run.
     "text": Fact("the text that the model wrote", lambda s: short(s.run.text), _text),
     "whole_text": Fact("the prompt and the text that the model wrote",
@@ -128,10 +138,11 @@ FACTS: dict[str, Fact] = {
         lambda s: first_step(s).candidates[0].raw_prob, percent),
     "first_rank": Fact("the rank of the first token", lambda s: first_step(s).chosen.rank, _number),
     "log_probability": Fact("the log-probability of the whole text, in nats",
-        lambda s: log_probability(s.run), _number),
+        lambda s: log_probability(s.run), _log),
     "chance": Fact("the probability of the whole text, as 1 in so many",
         lambda s: log_probability(s.run), chance),
     "mean_surprisal": Fact("the mean surprisal of a token, in nats", mean_surprisal, _number),
+    "perplexity": Fact("the perplexity of the text", perplexity, _three_digits),
     "first_guesses": Fact("the share of tokens that were the model's first guess",
         first_guesses, percent),
     "surprising_token": Fact("the most surprising token",
@@ -162,6 +173,7 @@ FACTS: dict[str, Fact] = {
         of_way(greedy_way, 1, text=False), percent),
     "greedy_both": Fact("the probability of both, one times the other", chance_of(greedy_way),
         percent),
+    "greedy_log": Fact("the log-probability of both, nats", log_of(greedy_way), _log),
     "best_first": Fact("the first token of the best text that the search has found",
         of_way(best_way, 0, text=True), _text),
     "best_first_probability": Fact("its probability", of_way(best_way, 0, text=False), percent),
@@ -170,6 +182,7 @@ FACTS: dict[str, Fact] = {
         percent),
     "best_both": Fact("the probability of both, one times the other", chance_of(best_way),
         percent),
+    "best_log": Fact("the log-probability of both, nats", log_of(best_way), _log),
     "greedy_loses": Fact("yes if the best two tokens aren't greedy decoding's, else no",
         greedy_loses, str),
     # Speculative decoding.

@@ -105,6 +105,11 @@ def mean_surprisal(shown: PageFacts) -> float:
     return sum(step.surprisal for step in steps) / len(steps)
 
 
+def perplexity(shown: PageFacts) -> float:
+    """Perplexity of a run's tokens."""
+    return math.exp(mean_surprisal(shown))
+
+
 def first_guesses(shown: PageFacts) -> float:
     """Share of a run's tokens that were the model's most probable one."""
     steps = filled(shown.run.token_steps)
@@ -188,7 +193,13 @@ def of_way(way: Callable[[PageFacts], tuple[BeamCandidate, ...]], at: int, *, te
 
 def chance_of(way: Callable[[PageFacts], tuple[BeamCandidate, ...]]) -> Find:
     """Return how the probability of both tokens of a way is found."""
-    return lambda shown: math.exp(sum(candidate.raw_logprob for candidate in way(shown)))
+    log = log_of(way)
+    return lambda shown: math.exp(float(log(shown)))
+
+
+def log_of(way: Callable[[PageFacts], tuple[BeamCandidate, ...]]) -> Find:
+    """Return how the log-probability of both tokens of a way is found."""
+    return lambda shown: sum(candidate.raw_logprob for candidate in way(shown))
 
 
 def greedy_loses(shown: PageFacts) -> str:

@@ -45,6 +45,7 @@ class Page:
             (`parts`, for a paper too) and as `tables`.
         run_controls: the controls that make a run; None if the page can't repeat a run.
         own_prompt: the page has its own questions, so the sidebar shows no prompt.
+        own_model: the page has its own menu of models, so the sidebar shows none.
         slots: prefixes of the names of its runs; a run with a prefix has its own model, prompt and
             seed, and the sidebar shows none.
         stored: returns the web page of the stored example if it is no trace; None for a page
@@ -62,6 +63,7 @@ class Page:
     saved: Named = Named("decode.save")
     run_controls: Named | None = Named("decode.controls:RUN_CONTROLS")
     own_prompt: bool = False
+    own_model: bool = False
     slots: tuple[str, ...] = ("",)
     stored: Named | None = None
     section: str = ""
@@ -226,6 +228,20 @@ PAGES = (
         own_prompt=True,
     ),
     COMPARE,
+    Page(
+        "diffusion",
+        "Diffusion",
+        "Diffusion fills a canvas of masks in an order of its own: how surely each token came, its "
+        "rivals, and where two tokens of one step don't fit together.",
+        "diffusion.py",
+        shows=("diffusion",),
+        view=Named("diffusion.state:DiffusionView.current"),
+        load_controls=Named("diffusion.controls:load_controls"),
+        saved=Named("diffusion.save"),
+        run_controls=Named("diffusion.controls:RUN_CONTROLS"),
+        own_model=True,
+        section=_RUNS,
+    ),
     Page(
         "many",
         "Many runs",

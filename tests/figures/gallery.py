@@ -16,6 +16,8 @@ from core.decoding.beam.compare import Rival
 from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
 from core.decoding.comparison.measures import Divergence, recorded_measures
 from core.decoding.contrastive.config import ContrastiveSearch
+from core.decoding.diffusion.canvas import canvas_steps
+from core.decoding.diffusion.types import DiffusionBudget, ForwardsPoint, TogetherToken
 from core.decoding.lab.types import LabExample
 from core.decoding.many.types import ManyRuns
 from core.decoding.reading.types import (
@@ -35,10 +37,12 @@ from core.evaluation.plan.files import read_evaluation
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.votes.best_of import Sample, Sampled
 from core.figures.compare.lines import MEASURES
+from core.figures.diffusion.budget import ORDERS
 from core.figures.read.lines import TokenLine
 from core.traces.lab import load_lab
 from core.traces.many_file import read_many, read_runs
 from tests.figures.beams import make_search
+from tests.figures.canvases import hostile_canvas
 from tests.figures.forks import make_fork, make_points, make_tree
 from tests.figures.insides import make_attention, make_calls, make_forward, make_lens
 from tests.figures.labs import make_lab
@@ -60,8 +64,8 @@ RIVALS = (
 def entries() -> tuple[Entry, ...]:
     """A name, the figure's name, and its arguments."""
     rooms = (
-        *(_decode, _compare, _beam, _lab, _many, _speculative, _reasoning, _evaluate, _inside),
-        *(_read, _home, _classroom),
+        *(_decode, _compare, _beam, _lab, _many, _speculative, _diffusion, _reasoning, _evaluate),
+        *(_inside, _read, _home, _classroom),
     )
     return tuple(entry for room in rooms for entry in room())
 
@@ -223,6 +227,28 @@ def long_rounds(count: int, **settings: object) -> Trace:
         "".join(step.text for step in rounds),
     )
     return replace(run, steps=(run.prompt_step, *rounds), token_ids=tuple(ids), text=text)
+
+
+def _diffusion() -> Iterator[Entry]:
+    stored = Trace.load(TRACES / "diffusion.json")
+    for name, trace in (("", stored), ("hostile ", hostile_canvas(stored))):
+        yield f"{name}canvas_fill", "canvas_fill", (trace,), {"selected": 3}
+        yield f"{name}fill_order", "fill_order", (trace,), {"selected": 3}
+        yield f"{name}canvas_position", "canvas_position", (trace, 3), {}
+        tokens = tuple(
+            TogetherToken(at, one.position, one.token_id, one.text, one.prob, 0.9 * one.prob)
+            for at, step in enumerate(canvas_steps(trace))
+            for one in step.open
+            if one.filled
+        )
+        yield f"{name}filled_together", "filled_together", (tokens, trace), {}
+    points = tuple(
+        ForwardsPoint(order, a_step, 0.0, 32 / a_step, 60 - 3 * at - a_step // 2, 60)
+        for at, order in enumerate(ORDERS)
+        for a_step in (1, 4, 16)
+    )
+    budget = DiffusionBudget("embedded:diffusion", "", "60 sums of two numbers", 9.0, points)
+    yield "diffusion_budget", "diffusion_budget", (budget,), {}
 
 
 def _reasoning() -> Iterator[Entry]:

@@ -41,12 +41,20 @@ def test_the_number_at_a_fork_is_the_model_s_probability_of_its_first_token() ->
     cells = trace_named(methods_tree(STORED), "tokens")
     by_lane = {place: tokens_of(trace) for place, trace in enumerate(STORED.traces)}
     found = 0
-    for base, (place,), text in zip(cells.base, cells.customdata, cells.text, strict=True):
-        if match := re.match(rf"{NBSP}?([\d.]+)({NBSP}%|<br>)", text):
+    for base, (place, step), text in zip(cells.base, cells.customdata, cells.text, strict=True):
+        assert step == base
+        if match := re.match(rf"{NBSP}([\d.]+){NBSP}?%", text):
             prob = by_lane[place][int(base)].raw_prob
             assert float(match[1]) == pytest.approx(100 * prob, rel=0.05)
             found += 1
     assert found >= 4
+
+
+@pytest.mark.parametrize("width", range(640, 1300, 60))
+def test_a_number_at_a_fork_keeps_its_unit(width: int) -> None:
+    cells = trace_named(methods_tree(STORED, paper=Paper(width=width)), "tokens")
+    for text in cells.text:
+        assert not re.search(rf"\d(?!{NBSP}?%|[\d.])", text), text
 
 
 def test_table_and_verdict_follow_from_the_runs() -> None:

@@ -159,6 +159,15 @@ def test_the_number_falls_into_the_drawn_token_s_piece(lab) -> None:
     assert len(framed) == 1 and framed[0].x0 <= number < framed[0].x1
 
 
+def test_the_piece_under_the_number_keeps_its_name_beside_the_mark() -> None:
+    lab = make_lab(Shaping(top_k=1)).step
+    number = lab.step.draw.uniform
+    assert number is not None and abs(number - 0.5) > 0.01
+    names = [note for note in lab_draw(lab).layout.annotations if note.name == "hit"]
+    (name,) = [note for note in names if note.y == 1]
+    assert "100" in name.text and (name.x < number) == (number > 0.5)
+
+
 def test_noisy_bars_end_at_the_scores_and_the_highest_is_drawn() -> None:
     for draw in ("gumbel", "multinomial"):
         step = make_lab(draw=draw).step

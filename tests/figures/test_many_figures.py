@@ -46,7 +46,7 @@ def test_each_text_is_a_lane_with_its_runs_and_a_click_names_one_of_them() -> No
     counts = sorted((len(text.runs) for text in TIES.texts), reverse=True)
     assert sorted((int(name.split()[0]) for name in names), reverse=True) == counts
     assert sum(counts) == TIES.count == 30
-    places = {place for (place,) in trace_named(figure, "tokens").customdata}
+    places = {place for place, _ in trace_named(figure, "tokens").customdata}
     assert {TIES.text_of(place) for place in places} == set(range(len(TIES.texts)))
 
 

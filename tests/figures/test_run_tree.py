@@ -23,7 +23,7 @@ def test_each_token_is_drawn_once_and_a_click_names_its_run() -> None:
     cells = trace_named(figure, "tokens")
     area = sum(width * height for width, height in zip(cells.width, cells.x, strict=True))
     assert area == sum(len(branch.trace.token_ids) for branch in TREE.branches)
-    assert {place for (place,) in cells.customdata} == {0, 1, 2, 3}
+    assert {place for place, _ in cells.customdata} == {0, 1, 2, 3}
     assert list(cells.width).count(1) >= 4 and 4 in cells.width
 
 

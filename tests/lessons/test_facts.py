@@ -15,6 +15,7 @@ from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
 from core.decoding.speculative.config import Speculative
 from core.evaluation.example import load_example
+from core.figures.base.labels import NBSP
 from core.lessons.facts import FACTS, chance, percent
 from core.lessons.finding import PageFacts
 from core.lessons.sentences import filled, is_known, right_choice, values
@@ -53,6 +54,7 @@ def test_the_step_the_run_and_its_probability() -> None:
     assert (fact("tokens", run), fact("text", run)) == (2, " b".strip())
     assert fact("log_probability", run) == pytest.approx(math.log(0.6 * 0.5))
     assert fact("mean_surprisal", run) == pytest.approx(-math.log(0.3) / 2)
+    assert fact("perplexity", run) == pytest.approx(0.3**-0.5)
     assert fact("first_guesses", run) == 1
     assert fact("token", run, selected=1) == "<end>"
     assert fact("surprising_probability", run) == pytest.approx(0.5)
@@ -74,6 +76,8 @@ def test_beam_search_finds_the_likelier_text_and_sends_more_texts_through_the_mo
     assert fact("text", run) == "c"
     assert fact("log_probability", run) == pytest.approx(math.log(0.4 * 0.9), abs=1e-5)
     assert fact("beams", run) == 2
+    assert fact("best_log", run) == pytest.approx(math.log(0.4 * 0.9), abs=1e-5)
+    assert FACTS["best_log"].words(fact("best_log", run)) == "−1.02"
     # One pass for the prompt, then two texts for each further step.
     assert fact("beam_forwards", run) == 1 + 2 * (len(run.beam_steps) - 1)
 
@@ -121,20 +125,19 @@ def test_no_fact_is_made_up_where_there_is_no_run(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("share", "words"),
-    [(0.341, "34 %"), (0.0, "0 %"), (1.0, "100 %"), (0.034, "3.4 %"), (0.0012, "0.12 %"),
-     (1e-7, "under 0.01 %")],
-)  # fmt: skip
-def test_shares_in_percent(share: float, words: str) -> None:
-    assert percent(share) == words
+    [(0.341, "34.1 %"), (0.0, "0 %"), (1.0, "100 %"), (0.9996, "> 99.9 %"), (0.0012, "0.12 %")],
+)
+def test_shares_in_percent_as_the_figures_write_them(share: float, words: str) -> None:
+    assert percent(share).replace(NBSP, " ") == words
 
 
 @pytest.mark.parametrize(
     ("probability", "words"),
-    [(0.3, "30 %"), (1 / 3318, "1 in 3,300"), (1 / 25, "1 in 25"),
+    [(0.3, "30.0 %"), (1 / 3318, "1 in 3,300"), (1 / 25, "1 in 25"),
      (1e-9 * 0.99, "1 in a number with 10 digits")],
 )  # fmt: skip
 def test_chances(probability: float, words: str) -> None:
-    assert chance(math.log(probability)) == words
+    assert chance(math.log(probability)).replace(NBSP, " ") == words
 
 
 def test_a_sentence_holds_what_was_before_what_is_now_and_the_change() -> None:

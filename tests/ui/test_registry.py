@@ -50,12 +50,13 @@ def test_no_script_hides_a_library() -> None:
 def test_every_method_s_traces_are_shown_by_one_page() -> None:
     assert {page.path: page.shows for page in PAGES if page.shows} == {
         "beam": ("beam",),
+        "diffusion": ("diffusion",),
         "reasoning": ("reasoning",),
         "sampling": ("lab",),
         "speculative": ("speculative",),
     }
     on_decode = {name for name in BY_NAME if registry.page_of(name) is registry.DECODE}
-    assert on_decode == {"contrastive", "diffusion", "engine", "greedy", "sampling"}
+    assert on_decode == {"contrastive", "engine", "greedy", "sampling"}
 
 
 def test_an_unknown_path_is_home() -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
 from core.decoding.config import MAX_NEW_TOKENS, Ended
-from core.decoding.diffusion.config import MAX_BLOCK
+from core.decoding.diffusion.config import MAX_BLOCK, FillOrder
 from core.decoding.record.bounds import (
     Bounds,
     ByColumn,
@@ -17,6 +17,7 @@ from core.decoding.record.bounds import (
     Index,
     Nats,
     Prob,
+    Rank,
     Seconds,
     ShortText,
     TokenId,
@@ -110,3 +111,50 @@ class CanvasStep(Step):
     def text(self) -> str:
         """Text that the step added to the running text."""
         return "".join(self.texts)
+
+
+class TogetherToken(NamedTuple):
+    """A token of a step that filled several.
+
+    Args:
+        prob: its unshaped probability on the canvas of the step, in which the others are masked.
+        prob_after: its probability once the tokens that the step put first stand on the canvas.
+    """
+
+    step: Index
+    position: Index
+    token_id: TokenId
+    text: ShortText
+    prob: Prob
+    prob_after: Prob
+
+
+class ForwardsPoint(NamedTuple):
+    """Right answers of a way of filling.
+
+    Args:
+        tokens_per_step: tokens that a step fills; 0 where the entropy bound decides.
+        entropy_bound: that bound, nats.
+        forwards: mean number of forwards for an answer.
+    """
+
+    order: FillOrder
+    tokens_per_step: Index
+    entropy_bound: Nats
+    forwards: Nats
+    right: Index
+    asked: Rank
+
+
+@dataclass(frozen=True, slots=True)
+class DiffusionBudget:
+    """Forwards spent against right answers, measured by `python -m core.evaluation.diffusion`."""
+
+    schema: ClassVar[str] = "decoding-explorer/diffusion-budget"
+    version: ClassVar[int] = 1
+
+    model_id: ShortText
+    model_revision: ShortText
+    questions: ShortText
+    seconds: Seconds
+    points: Annotated[tuple[ForwardsPoint, ...], ByColumn(), Bounds(max_length=200)]

@@ -72,7 +72,7 @@ def run_tree(
     Args:
         selected: index of the run whose name is highlighted.
 
-    A click on a cell hands over `customdata = [place of a run]`.
+    A click on a cell hands over `customdata = [place of a run, step]`.
     """
     shown = selected if paper.selection else None
     lanes = [

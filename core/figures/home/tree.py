@@ -47,7 +47,7 @@ def methods_tree(
     Args:
         selected: place of the run whose name stands out.
 
-    A click on a cell hands over `customdata = [place of a run]`.
+    A click on a cell hands over `customdata = [place of a run, step]`.
     """
     forks = [(fork.at, frozenset(fork.runs)) for fork in many.forks]
     lanes = [

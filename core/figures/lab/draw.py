@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
 
 from core.decoding.counting import nth
 from core.decoding.lab.types import LabStep
-from core.decoding.record.steps import Candidate
+from core.decoding.record.steps import Candidate, TokenStep
 from core.figures.base.axes import bare_axis
 from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import percent, show_token, table_text, visible_token
+from core.figures.base.labels import escaped, percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_note, label_pair, mono
+from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
@@ -28,6 +30,8 @@ from core.figures.lab.words import lab_caption
 _ROW, _BELOW = 64, 34
 # Smallest share of a segment that also has room for a percentage.
 _WIDE = 0.24
+# Part of a segment that its name beside the mark leaves free, px.
+_ASIDE = 12
 
 
 @table("rank token_id token drawn raw_prob final_prob cumulative_from score uniform")
@@ -100,17 +104,18 @@ def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
     )
 
     def text(candidate: Candidate, segment: Segment) -> str:
-        # The mark would cross its name, which therefore stands beside the bar.
-        if number is not None and segment.low <= number < segment.low + segment.share:
+        # The mark would cross it; it stands beside the mark instead.
+        if number is not None and _holds(segment, number):
             return ""
         if segment.share < _WIDE:
             return show_token(candidate.text, 10)
         return f"{show_token(candidate.text, 9)} {percent(segment.share)}"
 
+    segments = [*_raw_segments(lab), *drawn_segments(step, 1)]
     add_segments(
         sheet,
         step,
-        [*_raw_segments(lab), *drawn_segments(step, 1)],
+        segments,
         text,
         lambda candidate, segment: (
             f"<b>{show_token(candidate.text, 40)}</b><br>"
@@ -124,8 +129,32 @@ def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
         if number is not None:
             mark_uniform(sheet, number, row)
     if number is not None:
+        _name_the_hit(sheet, step, segments, number)
         _add_number(sheet, number)
     return sheet
+
+
+def _holds(segment: Segment, number: float) -> bool:
+    return segment.low <= number < segment.low + segment.share
+
+
+def _name_the_hit(
+    sheet: Sheet, step: TokenStep, segments: Sequence[Segment], number: float
+) -> None:
+    """Write the names of the segments under the number on the wider side of its mark."""
+    for segment in segments:
+        if segment.candidate is None or not _holds(segment, number):
+            continue
+        high, token = segment.low + segment.share, step.candidates[segment.candidate]
+        low, high = max((segment.low, number), (number, high), key=lambda side: side[1] - side[0])
+        name = visible_token(token.text, 9)
+        forms = (f"{name} {percent(segment.share)}", name)
+        room = (high - low) * sheet.room - _ASIDE
+        label = next((form for form in forms if text_width(form, 12, "mono") <= room), None)
+        if label is not None:
+            color = sheet.theme.text_on(sheet.theme.token_color(token.rank))
+            text = mono(escaped(label), sheet.theme)
+            add_note(sheet, "hit", text, (low + high) / 2, segment.row, size=12, color=color)
 
 
 def _add_number(sheet: Sheet, number: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
@@ -48,7 +49,7 @@ def lane_tree(
         left: room for the lanes' names, px.
         share: gives what stands before a cell's text, and a line of its hover text.
 
-    A click on a cell hands over `customdata = [place]` of its first lane.
+    A click on a cell hands over `customdata = [place of its first lane, its first step]`.
     """
     across = _steps_across(layout.steps, paper, left)
     lanes = len(layout.lanes) + _APART
@@ -204,7 +205,7 @@ def _cells(
         **INSIDE,
         "insidetextanchor": "start",
         "name": "tokens",
-        "customdata": [[layout.lanes[cell.lane].place] for cell in cells],
+        "customdata": [[layout.lanes[cell.lane].place, cell.depth] for cell in cells],
         "text": texts,
         "textangle": 0,
         "textfont": {"family": theme.mono, "size": 12, "color": inks},
@@ -221,7 +222,7 @@ def _text(cell: TreeCell, width: float, strong: Sequence[bool], before: str) -> 
     """
     whole, room = visible_token(cell.text), width - _PADDING
     if before:
-        forms = (f"{NBSP}{before}", before, before.partition(NBSP)[0], "")
+        forms = (f"{NBSP}{form}" if form else "" for form in (before, *_shorter(before), ""))
         before = next(form for form in forms if text_width(form, 12, "mono") <= room + _SPARE)
         taken = 0.0 if cell.lanes > 1 else text_width(f"{before}{NBSP}", 12, "mono")
         text = _text(cell, width - taken, strong, "")
@@ -238,3 +239,11 @@ def _text(cell: TreeCell, width: float, strong: Sequence[bool], before: str) -> 
         part, at = escaped(shown[at : at + len(token)]), at + len(token)
         text += f"<b>{part}</b>" if is_strong and part else part
     return text
+
+
+def _shorter(share: str) -> tuple[str, ...]:
+    """Return shorter forms of a percentage of 1 % and more, which keep its unit: `31 %`, `31%`."""
+    number, _, unit = share.partition(NBSP)
+    if not re.fullmatch(r"[\d.]+", number) or float(number) < 1:
+        return ()
+    return f"{float(number):.0f}{NBSP}{unit}", f"{float(number):.0f}{unit}"

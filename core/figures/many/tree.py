@@ -64,7 +64,7 @@ def many_tree(
     Args:
         selected: place of the run whose text stands out.
 
-    A click on a cell hands over `customdata = [place of a run]`.
+    A click on a cell hands over `customdata = [place of a run, step]`.
     """
     chosen = many.text_of(selected) if selected is not None and paper.selection else None
     texts = many.texts[:MOST_TEXTS]

@@ -24,6 +24,7 @@ function build(root) {
   panel.body = add(root, "div", "body", "", { id: "de-lesson-body" });
   panel.fold.setAttribute("aria-controls", "de-lesson-body");
   panel.elsewhere = add(panel.body, "div", "elsewhere");
+  panel.different = add(panel.body, "div", "elsewhere");
   panel.say = add(panel.body, "p", "say");
   panel.ask = add(panel.body, "fieldset", "ask");
   panel.todo = add(panel.body, "div", "todo");
@@ -44,7 +45,7 @@ function build(root) {
 }
 
 function press(panel, kind, choice = null) {
-  window.deLesson = { ...window.deLesson, pressed: kind !== "leave" && kind !== "answer" };
+  window.deLesson = { ...window.deLesson, pressed: !["leave", "answer", "reset"].includes(kind) };
   panel.tell("pressed", { kind, choice, turn: panel.data.turn });
 }
 
@@ -101,11 +102,11 @@ function drawAsk(panel, { question, choices, chosen, right, asks, turn }) {
 
 function drawToDo(panel, { do: words, target, waits }) {
   const state = JSON.stringify([words, target, waits]);
-  panel.todo.hidden = !words;
+  panel.todo.hidden = !words && !target;
   if (panel.toDo === state) return;
   panel.toDo = state;
   panel.todo.replaceChildren();
-  add(panel.todo, "p", "", words);
+  if (words) add(panel.todo, "p", "", words);
   if (!target) return;
   const show = add(panel.todo, "button", "show", "Go to it", { type: "button", title: "Move to the outlined place" });
   show.addEventListener("click", () => goTo(panel.point));
@@ -118,6 +119,15 @@ function drawElsewhere(panel, { elsewhere }) {
   panel.elsewhere.replaceChildren();
   add(panel.elsewhere, "p", "", `This step is on the page ${elsewhere}.`);
   add(panel.elsewhere, "button", "return", "Go there", { type: "button" }).addEventListener("click", () => press(panel, "return"));
+}
+
+function drawDifferent(panel, { different }) {
+  panel.different.hidden = !different;
+  if (panel.differs === different) return;
+  panel.differs = different;
+  panel.different.replaceChildren();
+  add(panel.different, "p", "", `A setting has changed. ${different}`);
+  add(panel.different, "button", "reset", "Set it again", { type: "button" }).addEventListener("click", () => press(panel, "reset"));
 }
 
 function put(node, text) {
@@ -138,18 +148,20 @@ function update(panel, data) {
   panel.outcome.classList.toggle("good", data.chosen === data.right);
   panel.bar.style.setProperty("--share", `${100 * data.share}%`);
   drawElsewhere(panel, data);
+  drawDifferent(panel, data);
   drawAsk(panel, data);
   drawToDo(panel, data);
-  panel.back.disabled = !data.back;
+  panel.back.disabled = !data.goes_back;
+  put(panel.back, data.back);
   put(panel.next, data.next);
   panel.next.classList.toggle("primary", !data.skips);
   pointAt(panel.point, data.target);
   if (data.reveal || data.outcome) panel.told.parentElement.dataset.on = "yes";
   else delete panel.told.parentElement.dataset.on;
-  const phase = `${data.turn} ${Boolean(data.do)} ${Boolean(data.reveal)}`;
+  const phase = `${data.turn} ${Boolean(data.do)} ${Boolean(data.reveal)} ${Boolean(data.different)}`;
   if (!isNew && panel.phase !== phase) {
     // What has come last is in sight, also where the panel is low.
-    const last = data.reveal ? panel.reveal : panel.todo;
+    const last = data.reveal ? panel.reveal : data.different ? panel.different : panel.todo;
     if (data.reveal && data.runs) showRun();
     panel.body.scrollTop = last.offsetTop + last.offsetHeight - panel.body.offsetTop - panel.body.clientHeight + 8;
   }

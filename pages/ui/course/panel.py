@@ -14,7 +14,7 @@ from core.lessons.types import FactValue
 from pages.ui import platform, registry
 from pages.ui.course import steps
 from pages.ui.course.lessons import lesson_of, page_of
-from pages.ui.course.places import place_of
+from pages.ui.course.places import control_at, place_of, word_of
 from pages.ui.course.state import Course
 from pages.ui.platform import session
 from pages.ui.registry import Page
@@ -26,6 +26,8 @@ from pages.ui.widgets.source import source
 
 # While a step waits, and afterwards, when only its numbers may change.
 _WAITING_SECONDS, _SHOWN_SECONDS = 0.6, 2.0
+# A longer value of a setting is not quoted.
+_LONGEST = 24
 _KEY, _MEMORY = "lesson", "lesson-memory"
 _component = st.components.v2.component(
     "decoding_explorer.lesson",
@@ -87,7 +89,7 @@ def _take() -> None:
     kept = (st.session_state.get(_MEMORY) or {}).get("kept")
     course.take(kept.get("lessons") if isinstance(kept, Mapping) else None)
     if course.lesson is not None and untouched:
-        steps.begin(course, course.lesson)
+        steps.resume(course, course.lesson)
     st.rerun()
 
 
@@ -108,7 +110,7 @@ def draw(page: Page, place: st.delta_generator.DeltaGenerator) -> None:
 
 def _seconds() -> float:
     course = Course.current()
-    waits = course.lesson is not None and course.at not in course.reached
+    waits = course.lesson is not None and not course.reached
     return _WAITING_SECONDS if waits else _SHOWN_SECONDS
 
 
@@ -117,13 +119,14 @@ def _draw(page: Page) -> None:
     if course.lesson is None:
         return
     here = page_of(course.lesson, course.at)
-    now = steps.look(course) if here is page else {}
+    now = steps.look(course) if here is page and not course.ended else {}
     _component(
         key=_KEY,
         data={
-            **_described(course, now),
-            "elsewhere": "" if here is page else here.title,
-            "target": _target(course, here) if here is page else "",
+            **(_ended(course) if course.ended else _described(course, now)),
+            "elsewhere": "" if here is page or course.ended else here.title,
+            "target": _target(course, here) if here is page and not course.ended else "",
+            "different": _different(course, here) if here is page and not course.ended else "",
             "drawn": drawn_at(),
         },
         on_pressed_change=_pressed,
@@ -134,9 +137,10 @@ def _described(course: Course, now: dict[str, FactValue]) -> dict[str, Any]:
     """The panel's words; plain text."""
     lesson, step, given = course.lesson, course.step, course.own.answers.get(course.at)
     assert lesson is not None
-    then = course.before or now
-    reached, asked = course.at in course.reached, len(list(lesson.questions))
-    right = right_choice(step.ask, now, course.before) if reached and step.ask else None
+    reached, asked = course.reached is not None, len(list(lesson.questions))
+    now, before = course.reached or (now, course.before)
+    then = before or now
+    right = right_choice(step.ask, now, before) if reached and step.ask else None
     return {
         "turn": course.turn,
         "title": lesson.title,
@@ -151,13 +155,55 @@ def _described(course: Course, now: dict[str, FactValue]) -> dict[str, Any]:
         "do": "" if course.asks or reached else filled(step.do, then, then),
         "waits": not (course.asks or reached),
         "runs": step.wait == "run",
-        "reveal": filled(step.reveal, now, course.before) if reached else "",
+        "reveal": filled(step.reveal, now, before) if reached else "",
         "score": _score(course, asked),
-        "back": course.at > 0,
+        "back": "Back",
+        "goes_back": course.at > 0,
         "next": _next_words(course, reached),
         "asks": course.asks,
         "skips": not reached,
     }
+
+
+def _ended(course: Course) -> dict[str, Any]:
+    """The panel's words after the last step."""
+    lesson = course.lesson
+    assert lesson is not None
+    following = steps.next_lesson(lesson)
+    words = f"The next lesson is “{following.title}”." if following else ""
+    empty = ("question", "outcome", "do", "reveal")
+    return {
+        **dict.fromkeys(empty, ""),
+        "turn": course.turn,
+        "title": lesson.title,
+        "place": "Lesson finished",
+        "share": 1,
+        "say": words,
+        "choices": [],
+        "chosen": -1,
+        "right": -1,
+        "waits": False,
+        "runs": False,
+        "score": _score(course, len(list(lesson.questions))),
+        "back": "All lessons",
+        "goes_back": True,
+        "next": "Next lesson" if following else "",
+        "asks": False,
+        "skips": False,
+    }
+
+
+def _different(course: Course, page: Page) -> str:
+    """Return the sentence on the settings that the step doesn't have."""
+    sentences = []
+    for name in course.different:
+        found, needed = control_at(name, page), course.settings[name]
+        if found is not None:
+            label, word = found[1].name, word_of(name, page)
+            longest = max(len(word), len(needed))
+            here = f"{word or 'empty'} here, {needed or 'empty'} in this step"
+            sentences.append(f"{label}: {'changed' if longest > _LONGEST else here}.")
+    return " ".join(sentences)
 
 
 def _outcome(course: Course, right: int | None) -> str:
@@ -184,7 +230,7 @@ def _next_words(course: Course, reached: bool) -> str:
 def _target(course: Course, page: Page) -> str:
     """Key of the highlighted place; empty while a question comes first, and after the wait."""
     place, step = place_of(course.step.point, page), course.step
-    points = not course.asks and (not step.wait or course.at not in course.reached)
+    points = not course.asks and (not step.wait or not course.reached)
     return place.key if place is not None and points else ""
 
 
@@ -206,4 +252,6 @@ def _pressed() -> None:
         steps.leave(course)
     elif kind == "return":
         save.go_to(page_of(course.lesson, course.at).path)
+    elif kind == "reset":
+        course.sets_again = True
     st.rerun()

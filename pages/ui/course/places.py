@@ -39,6 +39,9 @@ PLACES = {
     "prompt_figure": PointPlace("figure-prompt", "the tab Prompt predictions, on Decode",
         tabs="look", tab="prompt"),
     "beam_tree": PointPlace("figure-beam-tree", "the tree, on Beam search"),
+    "by_hand": PointPlace("figure-by-hand", "the tab By hand, on Beam search",
+        tabs="beam-look", tab="hand"),
+    "thoughts": PointPlace("reason-text-run", "the thoughts and the answer, on Reasoning"),
     "timeline": PointPlace("figure-timeline", "the rounds, on Speculative"),
     "pair_template": PointPlace("pair_template", "the pair Template off and on, on Compare"),
 }  # fmt: skip

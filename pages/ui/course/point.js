@@ -1,10 +1,7 @@
 // The highlight of one place on the page: an outline that outlasts a redraw, brought into view.
 
-const WIDE = "(min-width: 1100px)", MARK = "de-lesson-mark", TRIES = 40, TRY_MS = 250;
-
-const MENU_TRIES = 6;
-const MENUS = [".st-key-method-row", ".st-key-lab-row", ".st-key-rail", ".st-key-controls"]
-  .map((row) => `${row} [data-testid=stPopoverButton]`).join();
+const WIDE = "(min-width: 1100px)", MARK = "de-lesson-mark", TRIES = 40, TRY_MS = 250, STAY = 16;
+const OWN_MOVES = ["wheel", "touchmove", "keydown", "pointerdown"];
 
 // Components keep their content in shadow roots, a rail of knobs among them.
 function find(key) {
@@ -103,15 +100,17 @@ function pointAt(point, key) {
 function look(point) {
   clearInterval(point.timer);
   point.tried = 0;
-  let tries = 0, brought = false;
+  let tries = 0, stay = STAY;
+  const moved = () => (stay = 0);
+  for (const move of OWN_MOVES) addEventListener(move, moved, { once: true, capture: true, passive: true });
   point.timer = setInterval(() => {
     const shown = outline(point);
-    if (brought) return;
-    if (!shown && tries++ < TRIES) open(point);
-    else if (shown) {
-      brought = true;
+    if (stay <= 0) return;
+    if (shown) {
+      // Content that comes later may push the place out of view again.
+      stay -= 1;
       bring(find(point.key));
-    }
+    } else if (tries++ < TRIES) open(point);
   }, TRY_MS);
 }
 
@@ -124,7 +123,7 @@ function forget(point) {
 
 // On a phone the run that has just ended may stand below the window.
 function showRun() {
-  const text = matchMedia(WIDE).matches ? null : document.querySelector("[class*=text-panel]");
+  const text = matchMedia(WIDE).matches ? null : document.querySelector("[class*=text-panel], .st-key-figures");
   if (text && !isInView(text)) text.scrollIntoView({ block: "start" });
 }
 
@@ -135,5 +134,7 @@ function goTo(point) {
   if (!place) return look(point);
   bring(place);
   // Of a button with a hint there are two, for a mouse and for a finger; one of them is hidden.
-  [...place.querySelectorAll("input, button, textarea, select, [tabindex='0']")].find(isShown)?.focus();
+  // The help of a setting is a button before its field.
+  const first = (selector) => [...place.querySelectorAll(selector)].find(isShown);
+  (first("input, textarea, select, [role=slider]") ?? first("button, [tabindex='0']"))?.focus();
 }

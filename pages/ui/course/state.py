@@ -32,6 +32,13 @@ class Guess(NamedTuple):
     judged: bool = False
 
 
+class Reached(NamedTuple):
+    """Values of a step's facts when its wait was over, and before; its last words keep them."""
+
+    now: dict[str, FactValue]
+    before: dict[str, FactValue]
+
+
 @dataclass
 class LessonProgress:
     """A learner's way through one lesson.
@@ -41,12 +48,14 @@ class LessonProgress:
         answers: by the index of the step that asks.
         carried: values of the step's facts on the page that the step before was on.
         finished: the last step was reached once.
+        reached: by the index of each step whose wait is over.
     """
 
     at: int = 0
     answers: dict[int, Guess] = field(default_factory=dict)
     carried: dict[str, FactValue] = field(default_factory=dict)
     finished: bool = False
+    reached: dict[int, Reached] = field(default_factory=dict)
 
     @property
     def score(self) -> int:
@@ -56,7 +65,8 @@ class LessonProgress:
     def plain(self) -> dict[str, Any]:
         """Return plain values for the browser to keep."""
         answers = {str(at): list(answer) for at, answer in self.answers.items()}
-        kept = {"carried": self.carried, "finished": self.finished}
+        reached = {str(at): list(facts) for at, facts in self.reached.items()}
+        kept = {"carried": self.carried, "finished": self.finished, "reached": reached}
         return {"at": self.at, "answers": answers, **kept}
 
 
@@ -84,7 +94,12 @@ class Course(PageView):
         lesson: the open lesson; None while none is.
         begun: index of the step on which the page has begun anew last.
         begins_page: the next run turns to the page of the step and sets its controls.
-        reached: indices of steps whose wait is over since then.
+        resumes: the page repeats a run that a reached step has made; the learner hasn't acted.
+        settings: words of the page's run controls as the step needs them, by name; empty until the
+            page has drawn them.
+        different: names of the run controls that differ from them.
+        sets_again: the next run sets these controls again.
+        ended: the last step was left; the panel shows the score and the way on.
         start: state of the page when the step began to wait; None before.
         before: values of the step's facts at that time.
         progress: by the name of the lesson.
@@ -99,7 +114,11 @@ class Course(PageView):
     lesson: Lesson | None = None
     begun: int = 0
     begins_page: bool = False
-    reached: set[int] = field(default_factory=set)
+    resumes: bool = False
+    settings: dict[str, str] = field(default_factory=dict)
+    different: tuple[str, ...] = ()
+    sets_again: bool = False
+    ended: bool = False
     start: Mark | None = None
     before: dict[str, FactValue] = field(default_factory=dict)
     progress: dict[str, LessonProgress] = field(default_factory=dict)
@@ -133,6 +152,11 @@ class Course(PageView):
         return self.lesson.steps[self.at]
 
     @property
+    def reached(self) -> Reached | None:
+        """The facts of the step if its wait is over."""
+        return self.own.reached.get(self.at)
+
+    @property
     def asks(self) -> bool:
         """Return whether the step's question waits for its answer."""
         return self.step.ask is not None and self.at not in self.own.answers
@@ -143,7 +167,7 @@ class Course(PageView):
         own = self.own
         own.at = max(0, min(at, len(self.lesson.steps) - 1))
         own.finished |= own.at == len(self.lesson.steps) - 1
-        self.start, self.before = None, {}
+        self.start, self.before, self.different, self.ended = None, {}, (), False
         self.turn += 1
 
     def answer(self, choice: int) -> None:
@@ -197,14 +221,23 @@ def read_progress(kept: Any) -> dict[str, LessonProgress]:
 
 
 def _progress(lesson: Lesson, kept: Mapping[Any, Any]) -> LessonProgress:
-    at, answers, carried = (kept.get(name) for name in ("at", "answers", "carried"))
+    names = ("at", "answers", "carried", "reached")
+    at, answers, carried, reached = (kept.get(name) for name in names)
     last = len(lesson.steps) - 1
     return LessonProgress(
         at if isinstance(at, int) and 0 <= at <= last else 0,
         dict(_answers(lesson, answers)) if isinstance(answers, Mapping) else {},
         dict(_carried(carried)) if isinstance(carried, Mapping) else {},
         kept.get("finished") is True,
+        dict(_reached(lesson, reached)) if isinstance(reached, Mapping) else {},
     )
+
+
+def _reached(lesson: Lesson, kept: Mapping[Any, Any]) -> Iterable[tuple[int, Reached]]:
+    for at in range(len(lesson.steps)):
+        facts = kept.get(str(at))
+        if isinstance(facts, list) and [isinstance(each, Mapping) for each in facts] == [True] * 2:
+            yield at, Reached(*(dict(_carried(each)) for each in facts))
 
 
 def _carried(kept: Mapping[Any, Any]) -> Iterable[tuple[str, FactValue]]:

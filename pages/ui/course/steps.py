@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import streamlit as st
+
 from core.lessons.finding import PageFacts
 from core.lessons.sentences import is_known, right_choice, settings_of, values
 from core.lessons.types import FactValue, Lesson, LessonStep
-from pages.ui import platform
-from pages.ui.course.lessons import page_of
-from pages.ui.course.places import place_of, word_of
-from pages.ui.course.state import Course, LessonProgress, Mark
+from pages.ui import platform, registry
+from pages.ui.course.lessons import own_lessons, page_of
+from pages.ui.course.places import PLACES, place_of, word_of
+from pages.ui.course.state import Course, LessonProgress, Mark, Reached
 from pages.ui.platform import slot
 from pages.ui.registry import Page
 from pages.ui.run import shared
@@ -26,36 +28,65 @@ def begin(course: Course, lesson: Lesson) -> None:
     own = course.progress.get(lesson.name)
     if own is not None and own.at == len(lesson.steps) - 1:
         course.progress[lesson.name] = LessonProgress(finished=True)
+    resume(course, lesson)
+
+
+def resume(course: Course, lesson: Lesson) -> None:
+    """Open a lesson at the step where the learner was, or at the first one of that page if a step
+    between them was skipped."""
     course.lesson = lesson
-    enter(course, lesson.begins(course.own.at))
+    begun, at = lesson.begins(course.at), course.at
+    enter(course, at if all(each in course.own.reached for each in range(begun, at)) else begun)
 
 
 def enter(course: Course, at: int) -> None:
-    """Show a step that begins on a page; the next run turns to it by `begin_page`."""
+    """Show a step; the next run turns to its page by `begin_page`."""
+    assert course.lesson is not None
     course.show(at)
-    course.begun, course.reached, course.begins_page = course.at, set(), True
+    course.begun, course.begins_page = course.lesson.begins(course.at), True
+    course.settings, course.sets_again = {}, False
 
 
 def begin_page(course: Course) -> None:
     """Begin the page of a step that was entered, before anything is drawn: a control that a
     callback sets would stay as the address has it."""
-    if course.lesson is None or not course.begins_page:
+    if course.lesson is None:
+        return
+    page = page_of(course.lesson, course.at)
+    if course.sets_again:
+        course.sets_again = False
+        _fill(page, {name: course.settings[name] for name in course.different})
+    if not course.begins_page:
         return
     course.begins_page = False
-    page = page_of(course.lesson, course.at)
-    _prepare(page, settings_of(course.step, course.own.carried))
+    lesson, reached = course.lesson, course.own.reached
+    done = [lesson.steps[at] for at in range(course.begun, course.at + 1) if at in reached]
+    words = settings_of(lesson.steps[course.begun], course.own.carried)
+    _prepare(page, words | {step.point: step.to.word for step in done if step.to is not None})
+    course.resumes = any(step.wait == "run" for step in done)
+    if course.resumes:
+        for place in shared.slots(page.slots):
+            with slot.use(place):
+                st.session_state[platform.key(shared.RUN_EXAMPLE)] = True
     _open_tab(page, course.step)
     save.go_to(page.path)
 
 
 def go_on(course: Course) -> None:
-    """Show the next step; after the last one the lesson ends."""
+    """Show the next step; after the last one the score, and then the next lesson."""
     assert course.lesson is not None
-    if course.at == len(course.lesson.steps) - 1:
-        leave(course)
+    if course.ended:
+        following = next_lesson(course.lesson)
+        if following is not None:
+            begin(course, following)
+    elif course.at == len(course.lesson.steps) - 1:
+        course.ended = True
+        course.turn += 1
     elif course.lesson.steps[course.at + 1].page:
         shown, _ = showing(page_of(course.lesson, course.at), course.step)
-        course.own.carried = values(course.lesson.steps[course.at + 1], shown)
+        # A page that a step back has emptied shows no facts.
+        carried = values(course.lesson.steps[course.at + 1], shown)
+        course.own.carried = carried or course.own.carried
         enter(course, course.at + 1)
     else:
         course.show(course.at + 1)
@@ -63,9 +94,13 @@ def go_on(course: Course) -> None:
 
 
 def go_back(course: Course) -> None:
-    """Show the step before; from the first step on a page, the first one of the page before."""
+    """Show the step before; from the first step on a page, the first one of the page before; from
+    the score, all lessons."""
     assert course.lesson is not None
-    if course.at > course.begun:
+    if course.ended:
+        leave(course)
+        save.go_to(registry.COURSE.path)
+    elif course.at > course.begun:
         course.show(course.at - 1)
     elif course.at > 0:
         enter(course, course.lesson.begins(course.at - 1))
@@ -76,17 +111,30 @@ def leave(course: Course) -> None:
     course.lesson = None
 
 
+def next_lesson(lesson: Lesson) -> Lesson | None:
+    """Return the course's lesson after this one; None after the last one and a file's."""
+    lessons = own_lessons()
+    at = next((at for at, each in enumerate(lessons) if each.name == lesson.name), len(lessons))
+    return lessons[at + 1] if at + 1 < len(lessons) else None
+
+
+def _fill(page: Page, words: Mapping[str, str]) -> None:
+    for place in shared.slots(page.slots):
+        with slot.use(place):
+            others = link.fill(words)
+            words = {name: words[name] for name in others}
+
+
 def _prepare(page: Page, words: Mapping[str, str]) -> None:
     """Set all controls of a page to their defaults, then to these words, and show no run."""
     page.load_controls.find()  # Declares the page's controls.
     for place in shared.slots(page.slots):
         with slot.use(place):
             control.load(_defaults(page))
-            others = link.fill(words)
-            words = {name: words[name] for name in others}
             view = page.view()
             if isinstance(view, PageView):
                 view.clear()
+    _fill(page, words)
 
 
 def _defaults(page: Page) -> dict[str, object]:
@@ -132,19 +180,53 @@ def showing(page: Page, step: LessonStep) -> tuple[PageFacts, Mark]:
 def look(course: Course) -> dict[str, FactValue]:
     """Notice what the learner has done on the step's page; return the values of its facts."""
     assert course.lesson is not None
-    step = course.step
-    shown, mark = showing(page_of(course.lesson, course.at), step)
+    step, page = course.step, page_of(course.lesson, course.at)
+    _compare(course, page)
+    shown, mark = showing(page, step)
+    course.resumes = course.resumes and len(shown.runs) < len(mark.runs)
+    if course.reached:
+        return course.reached.now
     now = values(step, shown)
-    if course.at in course.reached:
-        return now
-    if course.asks or course.start is None or mark == course.start:
+    if course.asks or course.start is None or mark == course.start or course.resumes:
         course.start, course.before = mark, course.own.carried | now
-    done = not course.asks and _has_happened(step, course.start, mark)
-    if done and is_known(step, now, course.before):
-        course.reached.add(course.at)
+    if course.different and step.wait == "run":
+        # Its end must not count once the settings are right again.
+        course.start = course.start._replace(runs=mark.runs)
+    ready = not (course.asks or course.resumes or course.different)
+    if ready and _has_happened(step, course.start, mark) and is_known(step, now, course.before):
+        course.own.reached[course.at] = Reached(now, course.before)
+        if step.point != "run":
+            course.settings = {}  # The step has changed them.
         if step.ask is not None:
             course.judge(right_choice(step.ask, now, course.before))
     return now
+
+
+def _compare(course: Course, page: Page) -> None:
+    """Store which run controls differ from those of the step that waits."""
+    words, place = _run_words(page), place_of(course.step.point, page)
+    course.settings = course.settings or words
+    changes = place is not None and place.key == PLACES["pair_template"].key
+    waits = course.step.wait in ("run", "move") and not (course.reached or changes)
+    course.different = tuple(
+        name
+        for name, word in words.items()
+        if waits and word != course.settings.get(name, word)
+        if place is None or name != place.watches
+    )
+
+
+def _run_words(page: Page) -> dict[str, str]:
+    """Return the values of a page's run controls as the address has them, by name."""
+    if page.run_controls is None:
+        return {}
+    keys = ("model", "prompt", "chat", "system", "seed")
+    rows = {row.key: row for row in (*map(control.row_of, keys), *page.run_controls.find().rows)}
+    words: dict[str, str] = {}
+    for place in shared.slots(page.slots):
+        with slot.use(place):
+            words |= {r.state_key: r.in_address(control.value(r.key)) for r in rows.values()}
+    return words
 
 
 def _has_happened(step: LessonStep, start: Mark, now: Mark) -> bool:

@@ -53,6 +53,8 @@ def _choice(trace: Trace, step: TokenStep) -> str:
         return "Greedy decoding takes rank 1, however close the others come."
     if step.compared:
         return "The score decides: probability less the similarity to a token before it."
+    if step.stages[-1].kept == 1:
+        return "One token alone can be drawn: every seed draws it."
     if chosen.rank == 1:
         return "The draw took the likeliest token; another seed may draw another one."
     return (

@@ -27,6 +27,7 @@ from pages.ui.widgets.controls import control, link
 from pages.ui.widgets.controls.control import Read, in_words, value
 
 LIVE_SECONDS = 0.5
+_EMPTY = "The prompt is empty. Write a few words, or pick an example."
 # In the address: whether the runs are made again.
 MADE = "made"
 _SOURCES = {"example": "Example", "run": "Your runs", "file": "From a file"}
@@ -36,6 +37,8 @@ def show() -> None:
     """Draw the page."""
     view = HomeView.current()
     view.collect_results()
+    if view.failure == _EMPTY and str(value("prompt")).strip():
+        view.failure = ""
     with st.container(key="home-head"):
         frame.intro(
             "See how a language model chooses its words",
@@ -64,7 +67,7 @@ def _ways_in() -> None:
     """Draw the buttons of the course, of a trace file, and of the endpoint."""
     with st.container(key="ways-in", horizontal=True, gap="small"):
         course = registry.COURSE
-        st.page_link(course.script, label="Begin the course", icon=":material/school:")
+        st.page_link(course.script, label="Open the course", icon=":material/school:")
         with st.popover("Open your own trace", icon=":material/folder_open:"):
             save.draw_upload(registry.HOME.path, "home_trace_file")
         requests = registry.page_at("requests")
@@ -100,7 +103,7 @@ def _start(view: HomeView, read: Read = value) -> None:
         view.failure = in_words(error)
         return
     if not requests[0].prompt.strip():
-        view.failure = "The prompt is empty. Write a few words, or pick an example."
+        view.failure = _EMPTY
         return
     if view.attempt(RUNS, lambda: work.run_methods(view, requests)):
         view.asked = requests
@@ -172,7 +175,8 @@ def _are_of_the_controls(view: HomeView) -> bool:
 
 def _clicked(runs: HomeRuns, custom: list[object]) -> None:
     if custom and isinstance(custom[0], int | float) and 0 <= custom[0] < runs.many.count:
-        open_run(runs, int(custom[0]))
+        step = custom[1] if len(custom) > 1 else None
+        open_run(runs, int(custom[0]), int(step) if isinstance(step, int | float) else None)
         st.rerun()
 
 

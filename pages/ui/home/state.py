@@ -94,8 +94,12 @@ def example() -> HomeRuns | None:
     return HomeRuns(many, (None,) * many.count, "example") if many else None
 
 
-def open_run(runs: HomeRuns, place: int) -> None:
-    """In a callback: turn to the page of a run's method, which shows the run with its controls."""
+def open_run(runs: HomeRuns, place: int, step: int | None = None) -> None:
+    """In a callback: turn to the page of a run's method, which shows the run with its controls.
+
+    Args:
+        step: index of the step to select; None for the first fork of the run.
+    """
     trace, request = runs.many.traces[place], runs.requests[place]
     page = registry.page_of(trace.config.method)
     if runs.source == "file":
@@ -107,4 +111,8 @@ def open_run(runs: HomeRuns, place: int) -> None:
     history.show_again(view, trace, request, runs.source, page)
     if request is not None:
         view.keep(trace, request)
+    if step is None:
+        step = next((fork.at for fork in runs.many.forks if place in fork.runs), None)
+    if step is not None and view.steps:
+        view.select(step)
     save.go_to(page.path)

@@ -63,6 +63,13 @@ def embedded() -> list[str]:
     return sorted(set(names) | {DEFAULT_MODEL}, key=lambda name: (name != DEFAULT_MODEL, name))
 
 
+def diffusion() -> list[str]:
+    """Return the names of the embedded models that fill masks, which one page alone offers."""
+    from core.models.places import list_diffusion
+
+    return [f"embedded:{name}" for name in list_diffusion()]
+
+
 def offered() -> list[str]:
     """Return the embedded, the operator's and, on one's own machine, the installed models."""
     packaged = filter(is_installed, PACKAGED) if free_choice() else ()
@@ -128,7 +135,7 @@ def free_choice() -> bool:
 
 def is_embedded(where: str) -> bool:
     """Return whether a model ships with the app, so that loading needs nothing else."""
-    return where in embedded()
+    return where in (*embedded(), *diffusion())
 
 
 def may_have_embedded_tokens(where: str) -> bool:
@@ -153,7 +160,7 @@ def is_at_hand(where: str) -> bool:
 
 def unknown(where: str) -> str:
     """Return why a model isn't offered, without reading any file of it; empty if it may be."""
-    if where in options():
+    if where in options() or where in diffusion():
         return ""
     if not free_choice():
         return NOT_OFFERED

@@ -35,13 +35,22 @@ def refuse_models(view: Callable[[], Any]) -> None:
         st.query_params.pop(platform.key("run"), None)
 
 
-def show(*, prompt: bool = True, below_model: Callable[[str], None]) -> None:
+def show(*, prompt: bool = True, model: bool = True, below_model: Callable[[str], None]) -> None:
     """Draw the sidebar's controls.
 
     Args:
         prompt: draw the prompt's controls; False on a page with its own questions.
+        model: draw the model's controls; False on a page with its own menu of models.
         below_model: draws the offers for the chosen model.
     """
+    if model:
+        _model(below_model)
+    if prompt:
+        prompt_fields()
+    _seed()
+
+
+def _model(below_model: Callable[[str], None]) -> None:
     with st.container(key="model-field", gap=None):
         _cache()
         if models.free_choice():
@@ -52,9 +61,6 @@ def show(*, prompt: bool = True, below_model: Callable[[str], None]) -> None:
         st.html(f'<p class="de-hint">{escape(hint)}</p>')
     below_model(shared.model())
     _server_key()
-    if prompt:
-        prompt_fields()
-    _seed()
 
 
 def prompt_fields() -> None:

@@ -35,6 +35,10 @@ def test_a_lesson_is_played_to_its_end(page: Page, server: str, lesson: Lesson, 
     asked = len(list(lesson.questions))
     expect(panel.panel.locator(".score")).to_contain_text(f"of {asked} ({asked} question")
     panel.button("Finish").click()
+    expect(panel.panel.locator(".place")).to_have_text("Lesson finished")
+    expect(panel.panel.locator(".score")).to_contain_text(f"of {asked} ({asked} question")
+    panel.button("All lessons").click()
+    expect(page.get_by_role("heading", name="Course")).to_be_visible()
     expect(panel.panel).to_have_count(0)
     expect(page).not_to_have_url(re.compile("lesson="))
     assert page.troubles == []  # type: ignore[attr-defined]

@@ -83,5 +83,5 @@ def test_a_phone_shows_the_tree_without_a_scroll_to_the_side(page: Page, server:
     expect(home.row("Greedy")).to_be_visible()
     width = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
     assert width <= 400
-    page.get_by_role("link", name="Begin the course").click()
+    page.get_by_role("link", name="Open the course").click()
     expect(page).to_have_url(f"{server}/course")

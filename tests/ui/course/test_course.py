@@ -22,7 +22,7 @@ from pages.ui.course.places import PLACES, place_of
 from pages.ui.course.state import Course, Guess, LessonProgress, read_progress
 from pages.ui.registry import page_at
 from tests.ui.conftest import Open
-from tests.ui.seen import texts
+from tests.ui.seen import settle, texts
 
 LESSONS = own_lessons()
 NAMES = [lesson.name for lesson in LESSONS]
@@ -271,3 +271,72 @@ def test_the_documentation_has_a_lesson_and_lists_all_facts_and_places() -> None
     )
     assert facts == {name: fact.meaning for name, fact in FACTS.items()}
     assert places == {name: place.meaning for name, place in PLACES.items()}
+
+
+def played(open_app: Open) -> AppTest:
+    """The first lesson, its first step done."""
+    app = open_app(lesson="one-token")
+    course_of(app).answer(0)
+    app.run()
+    settle(app.button(key="start").click().run(), "view")
+    app.run()
+    assert panel_of(app)["outcome"]
+    return app
+
+
+def test_a_reached_step_keeps_its_words_on_other_pages_and_after_other_runs(
+    open_app: Open,
+) -> None:
+    app = played(open_app)
+    kept = {name: panel_of(app)[name] for name in ("outcome", "reveal", "right")}
+    app.number_input(key="tokens").set_value(3).run()
+    settle(app.button(key="start").click().run(), "view").run()
+    assert kept.items() <= panel_of(app).items()
+    app.switch_page("beam.py").run()
+    assert kept.items() <= panel_of(app).items() and panel_of(app)["elsewhere"] == "Decode"
+
+
+def test_the_words_of_a_reached_step_survive_a_reload_and_its_run_is_repeated(
+    open_app: Open,
+) -> None:
+    app = played(open_app)
+    course, words = course_of(app), panel_of(app)["reveal"]
+    again = Course()
+    again.take(json.loads(json.dumps(course.plain())))
+    steps.resume(again, LESSONS[0])
+    assert again.reached == course.reached
+    course.lesson = None
+    steps.resume(course, LESSONS[0])
+    settle(app.run(), "view").run()
+    assert panel_of(app)["reveal"] == words
+    assert app.session_state["view"].source == "run" and not course_of(app).resumes
+
+
+def test_a_run_with_another_setting_does_not_end_a_step(open_app: Open) -> None:
+    app = open_app(lesson="one-token")
+    course_of(app).answer(0)
+    app.number_input(key="tokens").set_value(3).run()
+    settle(app.button(key="start").click().run(), "view").run()
+    data = panel_of(app)
+    assert data["different"] == "New tokens: 3 here, 1 in this step." and not data["reveal"]
+    course_of(app).sets_again = True
+    app.run()
+    data = panel_of(app)
+    assert (data["different"], data["reveal"]) == ("", "")
+    assert app.number_input(key="tokens").value == 1
+    settle(app.button(key="start").click().run(), "view").run()
+    assert panel_of(app)["reveal"]
+
+
+def test_after_the_last_step_come_the_score_and_the_next_lesson(open_app: Open) -> None:
+    app = open_app(lesson="one-token")
+    course = course_of(app)
+    course.show(len(LESSONS[0].steps) - 1)
+    steps.go_on(course)
+    app.run()
+    data = panel_of(app)
+    assert (data["back"], data["next"]) == ("All lessons", "Next lesson")
+    assert LESSONS[1].title in data["say"]
+    steps.go_on(course)
+    assert course.lesson is LESSONS[1] and not course.ended
+    assert steps.next_lesson(LESSONS[-1]) is None

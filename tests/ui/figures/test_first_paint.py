@@ -14,6 +14,7 @@ PAGES = [
     # Its tree, in a closed tab, takes networkx.
     ("sampling.py", "draw", 4),
     ("read.py", "favourites", 2),
+    ("diffusion.py", "canvas", 2),
     ("beam.py", "beam-tree", 2),
 ]
 SCRIPT = """

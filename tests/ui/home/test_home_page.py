@@ -123,6 +123,13 @@ def test_the_example_opens_as_an_example(open_app: Open) -> None:
     assert app.session_state["beam_tokens"] == 20 and "run" not in app.query_params
 
 
+def test_a_run_opens_at_its_fork(open_app: Open) -> None:
+    app = open_app("home.py")
+    assert (runs := example()) is not None
+    trigger(app, TABLE, "opened", 0)
+    assert app.session_state["view"].selected == runs.many.forks[0].at == 4
+
+
 @pytest.mark.usefixtures("quick")
 def test_changed_controls_are_told_and_a_link_repeats_the_runs(open_app: Open) -> None:
     app = open_app("home.py", home="1", home_tokens="5")
@@ -143,6 +150,8 @@ def test_an_empty_prompt_starts_nothing(open_app: Open) -> None:
     app = open_app("home.py", home="1", prompt=" ")
     app.button(key="start").click().run()
     assert not view_of(app).jobs and "The prompt is empty" in texts(app)
+    app.session_state["prompt"] = "Once"
+    assert "The prompt is empty" not in texts(app.run())
 
 
 @pytest.mark.usefixtures("quick")

@@ -1,0 +1,54 @@
+"""Tokens that a step filled together: their probabilities one by one, from exact extra forwards.
+
+Tokens of one step are drawn independently, from the product of their distributions. The joint
+probability fills them one after the other: a token then knows those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from core.decoding.diffusion.canvas import canvas_ids, canvas_steps, replayed
+from core.decoding.diffusion.config import Diffusion
+from core.decoding.diffusion.engine import require_masks
+from core.decoding.diffusion.types import TogetherToken
+from core.decoding.protocol import LanguageModel
+from core.decoding.record.trace import Trace
+
+
+def together(
+    model: LanguageModel,
+    trace: Trace[Diffusion],
+    *,
+    on_progress: Callable[[int, int], object] = lambda _done, _total: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> tuple[TogetherToken, ...]:
+    """Return the tokens of steps that filled several, in the order of filling, with both
+    probabilities.
+
+    The first token of a step has the same in both; each other one takes one forward, in which the
+    step's earlier tokens stand on the canvas.
+    """
+    masks, prompt, found = require_masks(model), trace.prompt_ids, list[TogetherToken]()
+    steps, done = canvas_steps(trace), 0
+    total = sum(len(step.filled) - 1 for step in steps)
+    for step, tokens in replayed(steps, steps[0].limit if steps else 0):
+        if len(step.filled) < 2:
+            continue
+        canvas = canvas_ids(prompt, tokens, masks.mask_id, trace.config)
+        for at, filled in enumerate(step.filled):
+            place = len(prompt) + filled.index
+            token = filled.chosen
+            after = token.raw_prob
+            if at:
+                after = float(torch.softmax(masks.fill(canvas)[place], dim=-1)[token.token_id])
+                done += 1
+                on_progress(done, total)
+            canvas[place] = token.token_id
+            named = (step.index, filled.index, token.token_id, token.text)
+            found.append(TogetherToken(*named, token.raw_prob, after))
+            if should_stop():
+                return tuple(found)
+    return tuple(found)

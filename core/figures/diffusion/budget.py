@@ -1,0 +1,120 @@
+"""Forwards spent against right answers, by order of filling."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from core.decoding.diffusion.types import DiffusionBudget, ForwardsPoint
+from core.evaluation.scoring.intervals import wilson
+from core.figures.base.axes import PERCENT_TICKS, axis
+from core.figures.base.figure import TableRows, figure, table
+from core.figures.base.labels import lines, plain_name
+from core.figures.base.marks import hover_texts
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.sheet import Properties, Sheet
+from core.figures.base.theme import LIGHT, Theme
+
+# Marks of the orders, with their signs in the key.
+ORDERS = {
+    "confidence": ("most confident", "circle", "●"),
+    "margin": ("margin", "square", "■"),
+    "entropy": ("entropy bound", "diamond", "◆"),
+    "random": ("random", "x", "✕"),
+    "left_to_right": ("left to right", "triangle-up", "▲"),
+}
+
+
+@table("order tokens_per_step entropy_bound forwards right asked wilson_low wilson_high")
+def diffusion_budget_data(budget: DiffusionBudget) -> TableRows:
+    """Return a row for each way of filling."""
+    for point in budget.points:
+        share = wilson(point.right, point.asked)
+        yield (*point, share.low, share.high)
+
+
+def _colors(theme: Theme) -> dict[str, str]:
+    return dict(zip(ORDERS, (theme.first, theme.second, *theme.categories[2:]), strict=False))
+
+
+@figure(
+    "Forwards against right answers",
+    lambda budget: f"{plain_name(budget.model_id, 80)} · {budget.questions}",
+    diffusion_budget_data,
+    subtitle="Fewer forwards fill more tokens at once. Bars: 95 % Wilson intervals.",
+    alt=lambda budget: (
+        "Share of right answers by mean number of forwards for an answer:",
+        "; ".join(
+            f"{ORDERS[p.order][0]} {100 * p.right / p.asked:.0f} % with {p.forwards:.1f} forwards"
+            for p in budget.points
+        )
+        + ".",
+    ),
+    key=lambda budget, theme: [
+        [
+            (_colors(theme)[order], ORDERS[order][0], ORDERS[order][2])
+            for order in dict.fromkeys(point.order for point in budget.points)
+        ]
+    ],
+)
+def diffusion_budget(
+    budget: DiffusionBudget, *, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> Sheet | str:
+    """Draw the share of right answers of each way of filling over its forwards for an answer."""
+    if not budget.points:
+        return "Nothing was measured."
+    most = max(point.forwards for point in budget.points)
+    ordered = sorted(budget.points, key=lambda point: (list(ORDERS).index(point.order),
+                                                       point.forwards))  # fmt: skip
+    return Sheet(
+        theme,
+        paper,
+        plot_height=280,
+        left=62,
+        right=22,
+        below=66,
+        key_offset=46,
+        rows="right answers",
+        traces=[
+            _line(list(points), _colors(theme)[order], theme)
+            for order, points in groupby(ordered, lambda point: point.order)
+        ],
+        layout={
+            "xaxis": axis(theme, "forwards for an answer", 6, range=[0, 1.05 * most], nticks=9),
+            "yaxis": axis(theme, range=[-0.02, 1.04], **PERCENT_TICKS),
+        },
+    )
+
+
+def _line(points: list[ForwardsPoint], color: str, theme: Theme) -> Properties:
+    name, symbol, _ = ORDERS[points[0].order]
+    shares = [wilson(point.right, point.asked) for point in points]
+    return {
+        "type": "scatter",
+        "name": name,
+        "mode": "lines+markers",
+        "x": [point.forwards for point in points],
+        "y": [share.value for share in shares],
+        "error_y": {
+            "type": "data",
+            "array": [share.high - share.value for share in shares],
+            "arrayminus": [share.value - share.low for share in shares],
+            "thickness": 1,
+            "width": 3,
+        },
+        "line": {"color": color, "width": 2},
+        "marker": {"color": color, "size": 9, "symbol": symbol,
+                   "line": {"color": theme.paper, "width": 1}},
+        "cliponaxis": False,
+        **hover_texts(
+            [
+                lines(
+                    f"<b>{name}</b>",
+                    f"{point.tokens_per_step} tokens a step"
+                    if point.tokens_per_step
+                    else f"entropy bound {point.entropy_bound:g} nats",
+                    f"{point.right} of {point.asked} right, {point.forwards:.1f} forwards",
+                )
+                for point in points
+            ]
+        ),
+    }  # fmt: skip

@@ -1,0 +1,194 @@
+"""The canvas of masked diffusion as it fills: positions down, steps across."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from core.decoding.counting import counted, nth
+from core.decoding.diffusion.canvas import canvas_steps
+from core.decoding.diffusion.types import CanvasStep
+from core.decoding.record.trace import Trace
+from core.figures.base.figure import TableRows, figure, table
+from core.figures.base.grid import (
+    GRID_LEFT,
+    ROW_HEIGHT,
+    Cell,
+    add_grid,
+    frame_of,
+    wide_columns,
+)
+from core.figures.base.labels import (
+    lines,
+    percent,
+    settings_caption,
+    show_token,
+    table_text,
+    visible_token,
+)
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.sheet import Sheet
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.base.window import ShownPart, cut_window, numbered, window_of
+
+NOTHING_FILLED = "This run filled no position, so there is nothing to show."
+# Positions that a window draws at most.
+_MOST_ROWS = 20
+
+
+@table("step position token_id token probability entropy score filled")
+def canvas_fill_data(trace: Trace, *, first: int = 0, columns: int | None = None) -> TableRows:
+    """Return a row for each open position of each step, with the proposed token's raw text.
+
+    Args:
+        first: index of the first step to include.
+        columns: maximum number of steps; by default all.
+    """
+    return [
+        (
+            nth(at),
+            nth(opened.position),
+            opened.token_id,
+            table_text(opened.text),
+            opened.prob,
+            opened.entropy,
+            opened.score,
+            opened.filled,
+        )
+        for at, step in numbered(canvas_steps(trace), first, columns)
+        for opened in step.open
+    ]
+
+
+class Filled(NamedTuple):
+    """A filled position: its step, its token, and the probability with which it came."""
+
+    step: int
+    position: int
+    token_id: int
+    text: str
+    prob: float
+
+
+def filled_positions(trace: Trace) -> list[Filled]:
+    """Return the filled positions in the order of filling."""
+    return [
+        Filled(step.index, one.index, one.token_id, one.chosen.text, one.chosen.raw_prob)
+        for step in canvas_steps(trace)
+        for one in step.filled
+    ]
+
+
+def _alt(trace: Trace, steps: Sequence[CanvasStep], rows: Sequence[int]) -> Sequence[str]:
+    filled = [f for f in filled_positions(trace) if steps[0].index <= f.step <= steps[-1].index]
+    return (
+        f"Grid of positions {nth(rows[0])} to {nth(rows[-1])} over steps {nth(steps[0].index)} to "
+        f"{nth(steps[-1].index)}. Filled, in this order:",
+        "; ".join(
+            f"{visible_token(f.text, 16)} at position {nth(f.position)} with {percent(f.prob)}"
+            for f in filled[:12]
+        )
+        + ".",
+    )
+
+
+@figure(
+    "The canvas as it fills",
+    settings_caption,
+    canvas_fill_data,
+    subtitle=lambda theme, paper, part: (
+        part.sentence(paper),
+        theme.in_words("{Hue}: how sure the model was of a masked position’s token."),
+    ),
+    alt=_alt,
+    key=lambda theme: [[(theme.accent, "filled at this step", "<b>□</b>")]],
+)
+def canvas_fill(
+    trace: Trace,
+    *,
+    first: int = 0,
+    columns: int | None = None,
+    selected: int | None = None,
+    theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
+) -> Sheet | str:
+    """Draw positions down and steps across; a ring marks the step that fills a position.
+
+    Args:
+        first: index of the first step.
+        columns: maximum number of steps; by default as many as fit.
+        selected: position to mark.
+
+    A click on a cell hands over `customdata = [step, position]`; `meta["ends"]` has the ends of
+    the steps.
+    """
+    steps = canvas_steps(trace)
+    if not steps:
+        return NOTHING_FILLED
+    held = wide_columns(paper.window)
+    first, held = cut_window(min(max(first, 0), len(steps) - 1), columns or held, held, None)
+    shown = window_of(steps, first, held)
+    part = ShownPart("step", first, first + len(shown), len(steps))
+    rows = rows_of(shown, selected)
+    frame = frame_of([0.0] * len(shown), paper.width, max(len(shown), 8))
+    names = [f"{'position ' if at == 0 else ''}{nth(row)}" for at, row in enumerate(rows)]
+    sheet = Sheet(
+        theme,
+        paper,
+        facts={"part": part, "steps": shown, "rows": rows},
+        meta={"ends": [(e + 0.5) / (frame.end + 0.5) for e in frame.edges[1:]], "first": first},
+        plot_height=ROW_HEIGHT * (len(rows) + 1),
+        left=GRID_LEFT + 22,
+        above=24,
+        below=40,
+    )
+    cells = _cells(trace, shown, rows)
+    numbers = range(part.first, part.last)
+    add_grid(sheet, cells, names, numbers, frame, None, names=("step", "filled"))
+    part.tell(sheet, wide_columns)
+    return sheet
+
+
+def rows_of(steps: Sequence[CanvasStep], selected: int | None) -> list[int]:
+    """Return the positions that a window of steps draws: those that were open in it."""
+    opened = sorted({one.position for step in steps for one in step.open})
+    if len(opened) <= _MOST_ROWS:
+        return opened
+    filled = [one.index for step in steps for one in step.filled]
+    wanted = dict.fromkeys([*([] if selected is None else [selected]), *filled, *opened])
+    return sorted(row for row in list(wanted)[:_MOST_ROWS] if row in opened)
+
+
+def _cells(trace: Trace, steps: Sequence[CanvasStep], rows: Sequence[int]) -> list[Cell]:
+    filled = {one.position: one for one in filled_positions(trace)}
+    cells = []
+    for column, step in enumerate(steps):
+        opened = {one.position: one for one in step.open}
+        first, *more = (one.chosen.text for one in step.filled)
+        told = str(1 + len(more)) if more else first
+        cells.append(Cell(column, -1, None, told, _head(step), (step.index, step.filled[0].index)))
+        for row, position in enumerate(rows):
+            here, done = opened.get(position), filled.get(position)
+            where = f"step {nth(step.index)} · position {nth(position)}"
+            key = (step.index, position)
+            if here:
+                hover = lines(
+                    f"<b>{show_token(here.text, 40)}</b>",
+                    f"{where}: {'filled' if here.filled else 'proposed, stays masked'}",
+                    f"probability {percent(here.prob)} · entropy {here.entropy:.3f} nats",
+                )
+                cell = Cell(column, row, here.prob, here.text, hover, key, ringed=here.filled)
+                cells.append(cell)
+            elif done and done.step < step.index:
+                hover = f"<b>{show_token(done.text, 40)}</b><br>filled at step {nth(done.step)}"
+                cells.append(Cell(column, row, None, done.text, hover, key))
+    return cells
+
+
+def _head(step: CanvasStep) -> str:
+    tokens = ", ".join(show_token(one.chosen.text, 20) for one in step.filled[:8])
+    return lines(
+        f"<b>step {nth(step.index)}</b>",
+        f"filled: {tokens}",
+        f"{counted(len(step.open) - len(step.filled), 'open position')} of the block left",
+    )

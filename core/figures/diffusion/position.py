@@ -1,0 +1,155 @@
+"""Candidates of one position of the canvas over the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from core.decoding.counting import counted, nth
+from core.decoding.diffusion.canvas import canvas_steps
+from core.decoding.diffusion.types import OpenCandidate
+from core.decoding.record.trace import Trace
+from core.figures.base.axes import axis, named_axis
+from core.figures.base.figure import TableRows, figure, table
+from core.figures.base.grid import probability_cells
+from core.figures.base.labels import (
+    percent,
+    settings_caption,
+    show_token,
+    table_text,
+    visible_token,
+)
+from core.figures.base.marks import add_frame, hover_texts
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.records import chosen_label, widest
+from core.figures.base.sheet import Properties, Sheet, no_selection
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.diffusion.canvas import filled_positions
+
+_MOST_TOKENS, _LABEL = 12, 12
+
+
+def _seen(trace: Trace, position: int) -> list[tuple[int, OpenCandidate]]:
+    """Return the candidates of a position with their steps."""
+    return [
+        (step.index, candidate)
+        for step in canvas_steps(trace)
+        for candidate in step.candidates
+        if candidate.position == position
+    ]
+
+
+@table("step position token_id token probability filled")
+def canvas_position_data(trace: Trace, position: int) -> TableRows:
+    """Return a row for each step at which the position was open, and each recorded candidate."""
+    filled = {one.position: (one.step, one.token_id) for one in filled_positions(trace)}
+    return [
+        (
+            nth(step),
+            nth(position),
+            candidate.token_id,
+            table_text(candidate.text),
+            candidate.prob,
+            filled.get(position) == (step, candidate.token_id),
+        )
+        for step, candidate in _seen(trace, position)
+    ]
+
+
+@figure(
+    "One position over the steps",
+    settings_caption,
+    canvas_position_data,
+    subtitle=lambda position, theme, steps: (
+        f"Position {nth(position)}, open for {counted(len(steps), 'step')}.",
+        theme.in_words("{Hue}: probability. Empty: not among the likeliest five."),
+    ),
+    alt=lambda position, steps, tokens, last: (
+        f"Candidates of position {nth(position)} at steps {nth(steps[0])} to {nth(steps[-1])}:",
+        ", ".join(visible_token(text, 16) for text in tokens.values()) + ".",
+        last,
+    ),
+    key=lambda theme: [[(theme.accent, "filled at this step", "<b>□</b>")]],
+)
+def canvas_position(
+    trace: Trace,
+    position: int | None,
+    *,
+    theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
+) -> Sheet | str:
+    """Draw the likeliest tokens of one position down, and the steps at which it was open across."""
+    seen = [] if position is None else _seen(trace, position)
+    if position is None or not seen:
+        return no_selection(paper, "position", "a cell of the canvas")
+    best: dict[int, float] = {}
+    for _, candidate in seen:
+        best[candidate.token_id] = max(best.get(candidate.token_id, 0.0), candidate.prob)
+    filled = next((one for one in filled_positions(trace) if one.position == position), None)
+    shown = sorted(best, key=lambda token: -best[token])[:_MOST_TOKENS]
+    texts = {candidate.token_id: candidate.text for _, candidate in seen}
+    tokens = {token: texts[token] for token in shown}
+    steps = sorted({step for step, _ in seen})
+    taken = filled.token_id if filled else None
+    left = 34 + round(7.2 * max(widest(tokens.values(), _LABEL), 6))
+    names = [
+        f"{chosen_label(show_token(text, _LABEL), theme, token == taken)} "
+        for token, text in tokens.items()
+    ]
+    last = (
+        f"{visible_token(filled.text, 16)} was filled with {percent(filled.prob)}."
+        if filled
+        else ""
+    )
+    sheet = Sheet(
+        theme,
+        paper,
+        facts={"steps": steps, "tokens": tokens, "last": last},
+        plot_height=24 * len(tokens),
+        left=left,
+        below=66,
+        key_offset=60,
+        layout={
+            "xaxis": axis(
+                theme,
+                "step",
+                12,
+                range=[nth(steps[0]) - 0.5, max(nth(steps[-1]), nth(steps[0]) + 7) + 0.5],
+                nticks=9,
+            ),
+            "yaxis": named_axis(theme, names, showline=False, range=[len(names) - 0.5, -0.5]),
+        },
+    )
+    sheet.traces = [_heat(sheet, seen, tokens, steps)]
+    if filled and filled.token_id in tokens:
+        row = list(tokens).index(filled.token_id)
+        across_step = (nth(filled.step) - 0.5, nth(filled.step) + 0.5)
+        add_frame(sheet, "filled", across_step, (row - 0.46, row + 0.46), theme.accent, 2)
+    return sheet
+
+
+def _heat(
+    sheet: Sheet,
+    seen: Sequence[tuple[int, OpenCandidate]],
+    tokens: Mapping[int, str],
+    steps: Sequence[int],
+) -> Properties:
+    """Return the probabilities of the tokens, a row each, over the steps."""
+    probs = {(step, candidate.token_id): candidate.prob for step, candidate in seen}
+    grid = [
+        [probs.get((step, token)) for step in range(steps[0], steps[-1] + 1)] for token in tokens
+    ]
+    hovers = [
+        [
+            f"<b>{show_token(tokens[token], 40)}</b><br>step {nth(step)}<br>"
+            + (
+                "not among the likeliest five"
+                if (step, token) not in probs
+                else percent(probs[step, token])
+            )
+            for step in range(steps[0], steps[-1] + 1)
+        ]
+        for token in tokens
+    ]
+    across = [nth(step) for step in range(steps[0], steps[-1] + 1)]
+    cells = probability_cells(sheet, across, grid, left=0, offset=48)
+    return {**cells, **hover_texts(hovers), "xgap": 1, "ygap": 2}

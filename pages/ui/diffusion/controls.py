@@ -1,0 +1,125 @@
+"""The diffusion page's controls and the run that they describe."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.diffusion.config import MAX_BLOCK, Diffusion
+from core.decoding.record.trace import Trace
+from core.decoding.shaping.config import SETTINGS
+from pages.ui import platform
+from pages.ui.resources import models
+from pages.ui.run import shared
+from pages.ui.run.request import Request, RunControls, from_sidebar
+from pages.ui.widgets.controls.config_fields import arguments, reached
+from pages.ui.widgets.controls.control import Number, Read, declare, draw, load, value
+from pages.ui.widgets.controls.knob import KNOBS, nearest_temperature
+from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
+from pages.ui.widgets.controls.options import Menu, Segments
+
+MODEL, MAX_TOKENS = "diffusion_model", 256
+ORDERS = {
+    "confidence": "Most confident",
+    "margin": "Margin",
+    "entropy": "Entropy bound",
+    "random": "Random",
+    "left_to_right": "Left to right",
+}
+
+
+def _by_entropy(read: Read) -> bool:
+    return bool(read("fill_order") == "entropy")
+
+
+def _by_number(read: Read) -> bool:
+    return not _by_entropy(read)
+
+
+def _draws(read: Read) -> bool:
+    return nearest_temperature(float(read("fill_temperature"))) > 0
+
+
+declare(
+    Menu(MODEL, "Diffusion model", "embedded:diffusion",
+        lambda: {name: name for name in models.diffusion()}, free=models.free_choice, width=220,
+        help="A model that fills masks: bidirectional, with a mask token in its config."),
+)  # fmt: skip
+ROWS = declare(
+    Number("fill_tokens", "New tokens", 40, 1, MAX_TOKENS, field="max_new_tokens"),
+    Number("block", "Block length", 16, 1, MAX_BLOCK, field="block_length",
+        help="Blocks are filled from left to right; inside a block any position may come first."),
+    Segments("fill_order", "Fill first", "confidence", ORDERS, field="order"),
+    Number("a_step", "Tokens a step", 2, 1, MAX_BLOCK, field="tokens_per_step", acts=_by_number),
+    Number("bound", "Entropy bound, nats", 0.1, 0.0, 100.0, 0.1, field="entropy_bound",
+        acts=_by_entropy,
+        help="A step fills as many positions, the lowest entropies first, as their entropies add "
+        "up to, without the highest of them."),
+    Number("fill_temperature", "Temperature", 0.0, 0.0, 10.0, 0.1, field="shaping.temperature",
+        to_field=nearest_temperature,
+        help="0 proposes the most probable token of each position."),
+    Segments("canvas", "Canvas", "whole", {"whole": "Whole", "grows": "Grows by blocks"},
+        field="canvas",
+        help="All masks from the start, or only those up to the end of the block."),
+)  # fmt: skip
+_FILTERS = tuple(knob.key for knob in KNOBS if SETTINGS[knob.field].role == "filter")
+_FILTER_ROWS = [row for row in KNOB_ROWS if row.key in _FILTERS and row.key != "temperature"]
+_RUN = (
+    *ROWS,
+    *(replace(row, acts=_draws) for row in _FILTER_ROWS),
+    shared.SEED,
+)
+
+
+def config(read: Read = value) -> Diffusion:
+    """Return the run that the controls describe; `read` gives a control's value by its key.
+
+    Raises:
+        ConfigError: settings outside their interval.
+    """
+    return Diffusion(**arguments(_RUN, read))
+
+
+def request(read: Read = value) -> Request:
+    """Return what Run asks for, by the controls as they are or as `read` gives them."""
+    return replace(from_sidebar(config(read), read=read), model=str(read(MODEL)).strip())
+
+
+def size() -> None:
+    """Draw the controls of model and size, and the less common settings."""
+    draw(MODEL, "fill_tokens", "block")
+    with st.popover("More settings", icon=":material/tune:"):
+        draw("canvas")
+        draw_rail("diffusion-filters", _FILTER_ROWS)
+
+
+def order() -> None:
+    """Draw the controls of the order, of the tokens of a step, and of the temperature."""
+    with st.container(
+        key=platform.key("diffusion-order"),
+        horizontal=True,
+        vertical_alignment="center",
+        gap="medium",
+    ):
+        draw("fill_order")
+        draw("bound" if _by_entropy(value) else "a_step", "fill_temperature")
+
+
+def control_values(trace: Trace) -> dict[str, Any]:
+    """Return the control values that describe a run, by key; omit those out of range, and a model
+    that a file may not make the app load."""
+    values = shared.control_values(trace)
+    values.pop("model", None)
+    if models.is_embedded(trace.model_id):
+        values[MODEL] = trace.model_id
+    return reached(_RUN, trace.config, values)
+
+
+RUN_CONTROLS = RunControls(_RUN, config, control_values, request)
+
+
+def load_controls(trace: Trace) -> None:
+    """Set the controls to what a run was made with, as far as they reach."""
+    load(control_values(trace))

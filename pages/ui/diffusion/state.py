@@ -1,0 +1,76 @@
+"""Session state of the diffusion page: a run, the selected position, what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from core.decoding.diffusion.canvas import canvas_steps
+from core.decoding.diffusion.types import CanvasStep, DiffusionBudget, TogetherToken
+from core.decoding.record.steps import Step
+from core.decoding.record.trace import Trace
+from core.evaluation.diffusion import load_budget
+from core.figures.base.grid import wide_columns
+from pages.ui.resources import examples
+from pages.ui.run.view import Source, View
+from pages.ui.widgets import style
+
+
+@dataclass(eq=False)
+class DiffusionView(View):
+    """One session's view of one diffusion run; `first` is the first step of the canvas.
+
+    Args:
+        position: the selected position.
+        together: tokens that were filled in one step, with both probabilities.
+    """
+
+    key: ClassVar[str] = "diffusion"
+    example: ClassVar[str] = "diffusion.json"
+    measurements: ClassVar[dict[str, str]] = {"together": "together"}
+    of_trace: ClassVar[tuple[str, ...]] = ("check", "together")
+
+    position: int | None = None
+    together: tuple[TogetherToken, ...] | None = None
+
+    def show(self, trace: Trace, source: Source) -> None:
+        """Look at another run, at the position that came longest before one on its left."""
+        super().show(trace, source)
+        self.position = telling_position(trace)
+
+    def look_at(self, position: int) -> None:
+        """Select a position, and bring the step that filled it into the window."""
+        self.position = position
+        if self.trace is None:
+            return
+        at = next((s.index for s in canvas_steps(self.trace)
+                   for one in s.filled if one.index == position), 0)  # fmt: skip
+        columns = shown_steps()
+        if not self.first <= at < self.first + columns:
+            self.first = at // columns * columns
+
+    def partial_text(self, steps: Sequence[Step]) -> tuple[tuple[int, ...], str]:
+        """Return the token ids and the text before the first mask."""
+        canvases = [step for step in steps if isinstance(step, CanvasStep)]
+        ids = tuple(token for step in canvases for token in step.emitted)
+        return ids, "".join(step.text for step in canvases)
+
+
+def telling_position(trace: Trace) -> int | None:
+    """Return the position that stayed open for the most steps; None without a step."""
+    times: dict[int, int] = {}
+    for step in canvas_steps(trace):
+        for opened in step.open:
+            times[opened.position] = times.get(opened.position, 0) + 1
+    return max(times, key=lambda at: (times[at], -at), default=None)
+
+
+def shown_steps() -> int:
+    """Return the number of steps that the canvas shows at a time."""
+    return wide_columns(min(style.figure_width(), style.BESIDE))
+
+
+def stored_budget() -> DiffusionBudget | None:
+    """Return the stored measurement of the embedded model; None if it can't be read."""
+    return examples.example("diffusion-budget.json", load_budget)

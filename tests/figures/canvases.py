@@ -1,0 +1,28 @@
+"""Runs of masked diffusion that are hard to lay out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from core.decoding.diffusion.canvas import canvas_steps
+from core.decoding.diffusion.types import CanvasStep
+from core.decoding.record.trace import Trace
+
+
+def hostile_canvas(trace: Trace) -> Trace:
+    """The run with tokens whose texts are markup."""
+    texts = ("<b>x</b>", "`$\\x$`", "a very long token that is no word")
+
+    def changed(step: CanvasStep) -> CanvasStep:
+        text = texts[step.index % 3]
+        return replace(
+            step,
+            open=tuple(one._replace(text=text) for one in step.open),
+            candidates=tuple(one._replace(text=text) for one in step.candidates),
+            filled=tuple(
+                replace(one, candidates=tuple(c._replace(text=text) for c in one.candidates))
+                for one in step.filled
+            ),
+        )
+
+    return replace(trace, prompt="<i>y</i>", steps=tuple(map(changed, canvas_steps(trace))))
