@@ -63,7 +63,7 @@ if st.session_state.pop("go_to_lab", False):
     registry.Named("lab.state:open_selected")()
     # Without `query_params` it would refuse to change an address that controls are bound to.
     st.switch_page(registry.page_of("lab").script, query_params={})
-registry.SHOW_CLASS()
+registry.SHOW_CLASS(row)
 boundary.run(row, page.run)
 lesson.draw(row, lesson_side)
 lesson.write_address()

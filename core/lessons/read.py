@@ -162,6 +162,9 @@ def _step(step: _Fields) -> LessonStep:
     )
     for name in PLACEHOLDER.findall(" ".join(read.texts)):
         _require_fact(name, step.place)
+    for text in read.texts:
+        if "{" in (rest := PLACEHOLDER.sub("", text)) or "}" in rest:
+            raise LessonError(f"{step.place} has a brace without its other one: {brief(text)}.")
     return read
 
 

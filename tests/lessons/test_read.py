@@ -62,6 +62,7 @@ def test_a_step_has_its_page_its_controls_and_its_question() -> None:
         ("  - {page: decode, say: a, set: {seed: [1]}}\n", "seed must be a text, a number"),
         ("  - {page: decode, say: a, set: {'a b': 1}}\n", "is no control's name"),
         ("  - {page: decode, say: a, reveal: '{textt}'}\n", "Step 1 names the fact 'textt'"),
+        ("  - {page: decode, say: a, reveal: 'It is {text'}\n", "Step 1 has a brace without"),
         ("  - {page: decode, say: a, reveal: '{after.text}'}\n", "'after.text'"),
         ("  - {page: decode, say: a, ask: {question: Q, fact: x, choices: []}}\n", "Step 1: ask"),
         (

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages.ui import platform
+from pages.ui import platform, registry
 from pages.ui.classroom import keeper
 from pages.ui.classroom.rooms import ENDED, RELEASED, ROOMS, ClassError, written
 from pages.ui.course.state import Course, listeners
 from pages.ui.platform import session
+from pages.ui.registry import Page
 
 # Name of the code in the address.
 CODE = "class"
@@ -62,11 +63,11 @@ class Membership:
         self.recalled.clear()
 
     def resume(self, kept: str) -> None:
-        """Go on as the pupil that this browser was before a reload."""
+        """Go on as the pupil that this browser was before a reload, or in another tab."""
         code, _, pupil = kept.partition(" ")
-        if code == self.code and pupil != self.pupil and ROOMS.is_in(code, pupil):
+        if self.code in ("", code) and pupil != self.pupil and ROOMS.is_in(code, pupil):
             ROOMS.leave(code, self.pupil)
-            self.pupil = pupil
+            self.code, self.pupil = code, pupil
 
     def leave(self) -> None:
         """Leave the class, with the guesses."""
@@ -115,10 +116,13 @@ def _tell(lesson: str, at: int, choice: int, right: int | None) -> None:
 listeners.append(_tell)
 
 
-def show() -> None:
-    """Join the class that the address names, and draw the line of the class on every page."""
+def show(page: Page) -> None:
+    """Join the class that the address names, and draw the line of the class on every page.
+
+    Course also finds the class that this browser has joined before, without a link.
+    """
     linked = st.query_params.get(CODE, "")
-    if not linked and _STATE not in st.session_state:
+    if not linked and _STATE not in st.session_state and page is not registry.COURSE:
         return
     own = Membership.current()
     with platform.critical():
@@ -130,9 +134,9 @@ def show() -> None:
         if own.pupil:
             own.recall(Course.current())
     session.write_address(CODE, own.code or None)
-    if own.pupil:
-        kept = f"{own.code} {own.pupil}"
-        keeper.keep("pupil", kept, own.resume, prefix=f"{own.code} ")
+    if own.pupil or page is registry.COURSE:
+        kept = f"{own.code} {own.pupil}" if own.pupil else ""
+        keeper.keep("pupil", kept, own.resume, prefix=f"{own.code} " if own.pupil else "")
     if own.pupil or own.message:
         _line(own)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections import Counter, OrderedDict, deque
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, NamedTuple
 
 from core.decoding.errors import DecodingError
+from pages.ui.classroom.limits import EventLimit
 
 MOST_ROOMS, MOST_PUPILS, MOST_QUESTIONS, MOST_CHOICES, MOST_NAME = 40, 200, 100, 12, 80
 ROOM_SECONDS, IDLE_SECONDS = 12 * 3600.0, 3600.0
@@ -84,28 +85,6 @@ class _Open:
     cleared: set[tuple[str, str]] = field(default_factory=set)
 
 
-class _Limit:
-    """At most `count` events in `seconds` for each client."""
-
-    MOST_CLIENTS: Final = 5_000
-
-    def __init__(self, count: int, seconds: float) -> None:
-        self._count, self._seconds = count, seconds
-        self._events: OrderedDict[str, deque[float]] = OrderedDict()
-
-    def allows(self, client: str, now: float) -> bool:
-        """Return whether the client may have another event now."""
-        events = self._events.get(client, ())
-        return sum(now - at < self._seconds for at in events) < self._count
-
-    def note(self, client: str, now: float) -> None:
-        """Count an event; the clients that were quiet longest are forgotten."""
-        self._events.setdefault(client, deque(maxlen=self._count)).append(now)
-        self._events.move_to_end(client)
-        if len(self._events) > self.MOST_CLIENTS:
-            self._events.popitem(last=False)
-
-
 def written(code: str) -> str:
     """Return a typed code in the form of a room's: capitals, in two groups."""
     signs = "".join(sign for sign in code[:40].upper() if sign.isalnum())
@@ -124,8 +103,8 @@ class Rooms:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, Lock()
         self._by_code: dict[str, _Open] = {}
-        self._openings, self._codes = _Limit(3, 60.0), _Limit(8, 60.0)
-        self._answers = _Limit(20, 10.0)
+        self._openings, self._codes = EventLimit(3, 60.0), EventLimit(8, 60.0)
+        self._answers = EventLimit(20, 10.0)
 
     def open_room(self, client: str = "") -> Room:
         """Open a class.

@@ -174,6 +174,33 @@ def test_a_reload_is_the_same_pupil(teacher: AppTest, open_app: Open, store: Roo
     assert forged.session_state["membership"].pupil != "forged"
 
 
+def test_course_finds_the_class_of_the_browser_without_a_link(
+    teacher: AppTest, open_app: Open, store: Rooms
+) -> None:
+    code = code_of(teacher)
+    [before] = kept(pupil(open_app, code), "pupil")
+    again = open_app("course.py")
+    assert "You are in class" not in texts(again)
+    tell(again, "pupil", before["value"])
+    assert f"You are in class {code}" in texts(again) and store.tally(code).pupils == 1
+    again.button(key="leave_class").click().run()
+    late = open_app("course.py")
+    tell(late, "pupil", before["value"])
+    assert "You are in class" not in texts(late) and not late.exception
+
+
+@pytest.mark.parametrize(("host", "count"), [("192.168.1.20", 1), ("localhost", 0)])
+def test_a_qr_code_never_names_the_teacher_s_own_computer(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, host: str, count: int
+) -> None:
+    monkeypatch.setattr(page.session, "browser_url", lambda: f"http://{host}:8501/class")
+    app = open_app("classroom.py")
+    app.button(key="open_class").click().run()
+    html = [element.proto.body for element in app.get("html")]
+    assert len([body for body in html if "QR code of" in body]) == count
+    assert any(page.ONLY_HERE in body for body in html) is not bool(count)
+
+
 def test_who_leaves_is_not_joined_again_by_the_address(
     teacher: AppTest, open_app: Open, store: Rooms
 ) -> None:
