@@ -166,7 +166,7 @@ def is_reading(trace: Trace) -> bool:
     named = trace.config.top_candidates
     whole = trace.config == Greedy(max_new_tokens=len(trace.token_ids) or 1, top_candidates=named)
     positions = trace.prompt_step.positions if trace.prompt_step else ()
-    parts = bool(positions) and all(_BYTES.fullmatch(p.text) for p in positions)
+    parts = bool(positions) and all(is_byte_part(p.text) for p in positions)
     return given and whole and (len(trace.prompt_ids) == 1 or parts)
 
 
@@ -188,8 +188,13 @@ def totals_of(tokens: Sequence[TextToken]) -> ReadingTotals:
         nats=math.fsum(token.surprisal or 0.0 for token in predicted),
         entropy=math.fsum(token.entropy or 0.0 for token in predicted) / max(1, len(predicted)),
         first=sum(token.rank == 1 for token in predicted),
-        parts=sum(_BYTES.fullmatch(token.text) is not None for token in predicted),
+        parts=sum(is_byte_part(token.text) for token in predicted),
     )
+
+
+def is_byte_part(text: str) -> bool:
+    """Return whether a token's display text is a part of a character, such as `<E2><98>`."""
+    return _BYTES.fullmatch(text) is not None
 
 
 def _bytes_in(text: str) -> int:
