@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from core.decoding.autoregressive.config import Greedy
@@ -195,6 +196,21 @@ def totals_of(tokens: Sequence[TextToken]) -> ReadingTotals:
 def is_byte_part(text: str) -> bool:
     """Return whether a token's display text is a part of a character, such as `<E2><98>`."""
     return _BYTES.fullmatch(text) is not None
+
+
+def joined_parts(texts: Sequence[str]) -> list[str]:
+    """Return tokens' display texts with the parts of each whole character joined to it."""
+    joined: list[str] = []
+    for are_parts, group in groupby(texts, is_byte_part):
+        tokens = list(group)
+        if are_parts:
+            whole = "".join(tokens)
+            try:
+                tokens = [bytes.fromhex(whole.replace("<", "").replace(">", "")).decode()]
+            except UnicodeDecodeError:
+                tokens = [whole]
+        joined += tokens
+    return joined
 
 
 def _bytes_in(text: str) -> int:
