@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from core.decoding.autoregressive.config import Greedy
@@ -166,7 +167,7 @@ def is_reading(trace: Trace) -> bool:
     named = trace.config.top_candidates
     whole = trace.config == Greedy(max_new_tokens=len(trace.token_ids) or 1, top_candidates=named)
     positions = trace.prompt_step.positions if trace.prompt_step else ()
-    parts = bool(positions) and all(_BYTES.fullmatch(p.text) for p in positions)
+    parts = bool(positions) and all(is_byte_part(p.text) for p in positions)
     return given and whole and (len(trace.prompt_ids) == 1 or parts)
 
 
@@ -188,8 +189,28 @@ def totals_of(tokens: Sequence[TextToken]) -> ReadingTotals:
         nats=math.fsum(token.surprisal or 0.0 for token in predicted),
         entropy=math.fsum(token.entropy or 0.0 for token in predicted) / max(1, len(predicted)),
         first=sum(token.rank == 1 for token in predicted),
-        parts=sum(_BYTES.fullmatch(token.text) is not None for token in predicted),
+        parts=sum(is_byte_part(token.text) for token in predicted),
     )
+
+
+def is_byte_part(text: str) -> bool:
+    """Return whether a token's display text is a part of a character, such as `<E2><98>`."""
+    return _BYTES.fullmatch(text) is not None
+
+
+def joined_parts(texts: Sequence[str]) -> list[str]:
+    """Return tokens' display texts with the parts of each whole character joined to it."""
+    joined: list[str] = []
+    for are_parts, group in groupby(texts, is_byte_part):
+        tokens = list(group)
+        if are_parts:
+            whole = "".join(tokens)
+            try:
+                tokens = [bytes.fromhex(whole.replace("<", "").replace(">", "")).decode()]
+            except UnicodeDecodeError:
+                tokens = [whole]
+        joined += tokens
+    return joined
 
 
 def _bytes_in(text: str) -> int:

@@ -9,6 +9,7 @@ import streamlit as st
 from core.decoding.beam.replay import lineage
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.counting import nth
+from core.decoding.reading.types import joined_parts
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import BREAK, nats, percent, table_text, visible_token
 from core.figures.beam.words import fate_words, margin_words, place_words, score_at
@@ -78,7 +79,7 @@ def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
     return {
         "node-where": f"Step {nth(at)}, {place_words(step, chosen)}",
         "node-fate": _first_upper(fate_words(step, chosen)),
-        "node-path": "".join(_shown(candidate) for candidate in path),
+        "node-path": "".join(_shown(text) for text in joined_parts([c.text for c in path])),
         "node-numbers": "\n".join(
             filter(None, (_numbers(trace, at, chosen), _why(trace, at, chosen)))
         ),
@@ -89,13 +90,9 @@ def _first_upper(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _shown(candidate: BeamCandidate) -> str:
+def _shown(text: str) -> str:
     """Text as it is in the running text, line breaks as signs."""
-    return (
-        candidate.text.replace("\n", BREAK)
-        if candidate.text.strip()
-        else visible_token(candidate.text)
-    )
+    return text.replace("\n", BREAK) if text.strip() else visible_token(text)
 
 
 def _numbers(trace: Trace, at: int, chosen: BeamCandidate) -> str:

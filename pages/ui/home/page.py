@@ -18,7 +18,7 @@ from pages.ui.hosting import pictures
 from pages.ui.registry import Page
 from pages.ui.resources import models
 from pages.ui.run import address, cost, jobs, shared
-from pages.ui.run.display import bar, panel
+from pages.ui.run.display import bar, outside, panel
 from pages.ui.run.figures import figure
 from pages.ui.run.files import runs_menu, save
 from pages.ui.shell import frame, sidebar
@@ -156,6 +156,8 @@ def _draw_runs(view: HomeView, runs: HomeRuns) -> None:
         with st.container(key="home-words", horizontal=True, vertical_alignment="center"):
             st.text(figures.methods_verdict(many), width="stretch")
             runs_menu.draw(many, "home", save_runs.web_page)
+        if outside.is_outside(many.traces[0]):
+            st.text(outside.WORDS)
         run_table.draw(runs)
         for sentence in runs.lacking:
             st.text(sentence)

@@ -268,7 +268,7 @@ def _charts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> boo
             _go_on_in_decode(lab, ref, step)
             panel.made_by(lab_caption(step))
         with right:
-            _flips(lab, ref, settings, step)
+            _decision_boundaries(lab, ref, settings, step)
     return True
 
 
@@ -314,7 +314,7 @@ def _about_order(settings: LabSettings) -> None:
     st.caption(f"Read in {settings.order.source}.")
 
 
-def _flips(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
+def _decision_boundaries(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
     boundaries = work.measured(lab, "flips", ref, settings, step)
     with tabs.measured("flips", boundaries):
         figure.chart(

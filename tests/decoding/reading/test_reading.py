@@ -10,7 +10,7 @@ import torch
 from core import ConfigError, PromptError, check, load_model, read_trace
 from core.decoding.reading.measure import diverging, pinned, pins_in
 from core.decoding.reading.read import read_text
-from core.decoding.reading.types import recorded_pins, text_tokens, totals_of
+from core.decoding.reading.types import joined_parts, recorded_pins, text_tokens, totals_of
 from core.figures.base.labels import settings_caption
 from core.models.scripted import END, ScriptedModel
 from tests.decoding.beam.beams import ARCHITECTURES
@@ -187,3 +187,8 @@ def test_a_text_that_begins_with_parts_of_a_character_is_captioned_as_a_reading(
     trace = read_text(model, "昔々、あるところに")
     assert len(trace.prompt_ids) > 1
     assert settings_caption(trace) == "embedded:target · reading"
+
+
+def test_parts_of_a_whole_character_are_joined() -> None:
+    texts = ["a", "<E6>", "<98><94>", " b", "<EC>"]
+    assert joined_parts(texts) == ["a", "昔", " b", "<EC>"]

@@ -22,7 +22,8 @@ from tests.ui.conftest import Open, open_page, set_example
 from tests.ui.seen import texts
 
 CAKE = "How do I bake a cake?"
-EVERYDAY = (CAKE, "What is machine learning?", "Dear Sir or Madam, I am writing to")
+JAPANESE = "昔々、あるところにおじいさんとおばあさんが住んでいました。"
+EVERYDAY = (CAKE, "What is machine learning?", "Dear Sir or Madam, I am writing to", JAPANESE)
 
 
 @pytest.fixture(scope="module")

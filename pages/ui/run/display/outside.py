@@ -7,6 +7,7 @@ from math import log
 
 import streamlit as st
 
+from core.decoding.reading.types import is_byte_part
 from core.decoding.record.trace import Trace
 from core.models.packaged import PACKAGED, is_installed
 from pages.ui import platform, registry
@@ -23,7 +24,7 @@ OUTSIDE = 6.6
 # Fewest tokens for a meaningful mean.
 _FEWEST = 3
 _LEAST_PROB = 1e-12
-_WORDS = (
+WORDS = (
     "This prompt lies outside the small model's world, which is stories, lists, short facts and "
     "sums: it finds the words unlikely, and what it writes means little."
 )
@@ -42,6 +43,10 @@ def is_outside(trace: Trace) -> bool:
     """Return whether the prompt lies outside a built-in model's domain."""
     if not models.is_embedded(trace.model_id):
         return False
+    # The later bytes of a character are nearly certain, so their mean surprisal says nothing.
+    positions = trace.prompt_step.positions if trace.prompt_step else ()
+    if 2 * sum(is_byte_part(position.text) for position in positions) > len(positions):
+        return True
     mean = surprisal(trace)
     return mean is not None and mean > OUTSIDE
 
@@ -54,7 +59,7 @@ def draw(view: View, trace: Trace) -> None:
     with st.container(
         key=platform.key("outside"), horizontal=True, vertical_alignment="center", gap="small"
     ):
-        st.text(_WORDS, width="stretch")
+        st.text(WORDS, width="stretch")
         st.button(
             "Show an example",
             key=platform.key("outside_example"),
