@@ -135,7 +135,23 @@ function put(node, text) {
   node.hidden = !text;
 }
 
+// What the browser has kept of the lesson decides at which step it begins: nothing can be pressed before it is
+// heard, or so much later.
+const HEARD_MS = 5000;
+function waitForMemory(panel, ready) {
+  if (ready || panel.waited) {
+    panel.root.classList.remove("waiting");
+    return;
+  }
+  panel.root.classList.add("waiting");
+  panel.waiting ??= setTimeout(() => {
+    panel.waited = true;
+    panel.root.classList.remove("waiting");
+  }, HEARD_MS);
+}
+
 function update(panel, data) {
+  waitForMemory(panel, data.ready);
   const isNew = data.turn !== panel.data.turn;
   panel.data = data;
   panel.root.setAttribute("aria-label", `Lesson: ${data.title}`);

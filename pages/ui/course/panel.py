@@ -83,7 +83,7 @@ def _take() -> None:
     course = Course.current()
     if course.restored:
         return
-    untouched = course.lesson is None or course.turn == 1
+    untouched = course.lesson is None or (course.turn == 1 and not course.own.answers)
     if course.lesson is not None and untouched:
         course.progress.pop(course.lesson.name)
     kept = (st.session_state.get(_MEMORY) or {}).get("kept")
@@ -127,6 +127,7 @@ def _draw(page: Page) -> None:
             "elsewhere": "" if here is page or course.ended else here.title,
             "target": _target(course, here) if here is page and not course.ended else "",
             "different": _different(course, here) if here is page and not course.ended else "",
+            "ready": course.restored,
             "drawn": drawn_at(),
         },
         on_pressed_change=_pressed,
