@@ -12,7 +12,7 @@ view.collect_results()
 
 frame.intro(
     "Diffusion",
-    "A diffusion language model sees the whole canvas of masks at once and fills the positions "
+    "A diffusion language model sees the whole canvas of masks at once, and fills in the tokens "
     "that it is surest of first. The page shows every step with its probabilities.",
 )
 with frame.controls():

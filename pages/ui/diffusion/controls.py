@@ -53,7 +53,7 @@ ROWS = declare(
         help="Blocks are filled from left to right; inside a block any position may come first."),
     Segments("fill_order", "Fill first", "confidence", ORDERS, field="order"),
     Number("a_step", "Tokens a step", 2, 1, MAX_BLOCK, field="tokens_per_step", acts=_by_number),
-    Number("bound", "Entropy bound, nats", 0.1, 0.0, 100.0, 0.1, field="entropy_bound",
+    Number("entropy_bound", "Entropy bound, nats", 0.1, 0.0, 100.0, 0.1, field="entropy_bound",
         acts=_by_entropy,
         help="A step fills as many positions, the lowest entropies first, as their entropies add "
         "up to, without the highest of them."),
@@ -104,7 +104,7 @@ def order() -> None:
         gap="medium",
     ):
         draw("fill_order")
-        draw("bound" if _by_entropy(value) else "a_step", "fill_temperature")
+        draw("entropy_bound" if _by_entropy(value) else "a_step", "fill_temperature")
 
 
 def control_values(trace: Trace) -> dict[str, Any]:
