@@ -9,10 +9,10 @@ from core.decoding.speculative.measurement.report import LengthSweep, SweepPoint
 from core.figures.base.axes import axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import percent, percent_ticks, settings_caption
-from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
+from core.figures.speculative.rates import draft_length_line
 
 _PANEL, _GAP = 150, 24
 _HEIGHT = 2 * _PANEL + _GAP
@@ -161,17 +161,7 @@ def _marks(
         f"accepted<br>{p.tokens_per_round:.2f} tokens a round<br>{p.rounds:,} rounds"
         for p in points
     ]
-    return {
-        "type": "scatter",
-        "name": name,
-        "mode": "lines+markers",
-        "x": [point.draft_length for point in points],
-        "y": list(values),
-        "line": {"color": color, "width": 2.5},
-        "marker": {"symbol": symbol, "size": 9, "color": color},
-        **hover_texts(texts),
-        "cliponaxis": False,
-    }
+    return draft_length_line(name, points, values, color, symbol, texts)
 
 
 def _whiskers(

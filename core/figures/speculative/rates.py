@@ -194,6 +194,32 @@ def spec_sweep(
     return sheet
 
 
+def draft_length_line(
+    name: str,
+    points: Sequence[SweepPoint],
+    values: Sequence[float],
+    color: str,
+    symbol: str,
+    texts: Sequence[str],
+) -> Properties:
+    """Return a line with a mark for each draft length.
+
+    Args:
+        texts: the text that each mark shows where it is pointed at.
+    """
+    return {
+        "type": "scatter",
+        "name": name,
+        "mode": "lines+markers",
+        "x": [point.draft_length for point in points],
+        "y": list(values),
+        "line": {"color": color, "width": 2.5},
+        "marker": {"symbol": symbol, "size": 9, "color": color},
+        **hover_texts(texts),
+        "cliponaxis": False,
+    }
+
+
 def _line(
     name: str,
     points: Sequence[SweepPoint],
@@ -209,15 +235,8 @@ def _line(
         for p in points
     ]
     return {
-        "type": "scatter",
-        "name": name,
-        "mode": "lines+markers",
-        "x": [point.draft_length for point in points],
-        "y": list(values),
+        **draft_length_line(name, points, values, color, symbol, texts),
         "line": {"color": color, "width": 2.5, "dash": dash},
-        "marker": {"symbol": symbol, "size": 9, "color": color},
-        **hover_texts(texts),
-        "cliponaxis": False,
     }
 
 

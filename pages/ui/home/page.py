@@ -12,7 +12,6 @@ from core.decoding.errors import DecodingError
 from core.export.part import of_figure
 from pages.ui import platform, registry
 from pages.ui.home import controls, run_table, work
-from pages.ui.home import save as save_runs
 from pages.ui.home.state import RUNS, HomeRuns, HomeView, open_run
 from pages.ui.hosting import pictures
 from pages.ui.registry import Page
@@ -155,7 +154,7 @@ def _draw_runs(view: HomeView, runs: HomeRuns) -> None:
     with st.container(key="home-verdict", border=True, gap="small"):
         with st.container(key="home-words", horizontal=True, vertical_alignment="center"):
             st.text(figures.methods_verdict(many), width="stretch")
-            runs_menu.draw(many, "home", save_runs.web_page)
+            runs_menu.draw(many, "home")
         if outside.is_outside(many.traces[0]):
             st.text(outside.WORDS)
         run_table.draw(runs)

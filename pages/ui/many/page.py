@@ -15,7 +15,7 @@ from core.export.part import Part, of_figure
 from core.figures.base.labels import plain_name
 from core.figures.many.words import runs_words
 from pages.ui import platform, registry
-from pages.ui.many import controls, save, work
+from pages.ui.many import controls, work
 from pages.ui.many.controls import GRID
 from pages.ui.many.state import MADE, PICK, ManyView, selected, shown
 from pages.ui.resources import models
@@ -145,7 +145,7 @@ def _verdict(view: ManyView, many: ManyRuns) -> None:
             key=platform.key("many-words"), horizontal=True, vertical_alignment="center"
         ):
             st.text(f"{source} · {_count_words(view, many)}", width="stretch")
-            runs_menu.draw(many, "many", save.web_page)
+            runs_menu.draw(many, "many")
         st.text(figures.many_verdict(many))
         if mode in view.asked and not view.active("many") and not _are_of_the_controls(view):
             panel.note("The settings have changed: press Run to repeat the runs.", "")

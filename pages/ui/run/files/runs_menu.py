@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -11,13 +10,15 @@ from core.decoding.many.types import ManyRuns
 from core.export.stored import many_subject, many_tables
 from core.export.stored_parts import many_parts
 from core.export.table import csv_file
+from core.export.web.runs_page import runs_page
 from core.traces.many_file import many_jsonl
 from pages.ui import platform
 from pages.ui.run.files import archive, save
 from pages.ui.run.files.archive import ArchiveSource
+from pages.ui.widgets.controls import figure_choices
 
 
-def draw(many: ManyRuns, page: str, web_page: Callable[[ManyRuns], bytes]) -> None:
+def draw(many: ManyRuns, page: str) -> None:
     """Draw the menu of downloads; each file is made when it is asked for.
 
     Args:
@@ -27,7 +28,7 @@ def draw(many: ManyRuns, page: str, web_page: Callable[[ManyRuns], bytes]) -> No
     kinds = (
         ("Every run's trace (JSONL)", "runs", lambda: many_jsonl(many.traces).encode(), "jsonl"),
         ("All runs (CSV)", "table", lambda: csv_file(many_tables(many)[0][1]), "csv"),
-        ("Web page (HTML)", "page", partial(web_page, many), "html"),
+        ("Web page (HTML)", "page", lambda: runs_page(many, figure_choices.theme()), "html"),
     )
     with st.popover(
         "Save", icon=":material/save:", type="tertiary", key=platform.key(f"save-{page}")

@@ -1,0 +1,26 @@
+"""Several runs of one prompt as one web page that needs no server."""
+
+from __future__ import annotations
+
+from core import figures
+from core.decoding.many.types import ManyRuns
+from core.export.stored import caption_of_runs, many_tables
+from core.export.stored_parts import many_parts
+from core.export.web.run_page import PageText, run_page
+from core.figures.base.theme import Theme
+
+
+def runs_page(many: ManyRuns, theme: Theme) -> bytes:
+    """Return the figures, the tables and the verdict of the runs as a web page."""
+    kind, verdict = "many runs", figures.many_verdict
+    if many.has_searches:
+        kind, verdict = "one prompt, every decoder", figures.methods_verdict
+    first = many.traces[0]
+    run = PageText(
+        title=f"Decoding Explorer: {kind}",
+        settings=caption_of_runs(many),
+        prompt=first.rendered_prompt or first.prompt,
+        text=f"\n\n{verdict(many)}",
+        notes=many_tables(many),
+    )
+    return run_page(run, many_parts(many), theme)
