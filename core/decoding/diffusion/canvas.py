@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias, cast
 
 from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.types import CanvasStep
+from core.decoding.diffusion.types import CanvasStep, OpenCandidate
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 
@@ -36,6 +37,14 @@ def canvas_ids(
         length = config.block_length
         end = (open_positions(tokens, length)[-1] // length + 1) * length
     return [*prompt_ids, *(mask_id if token is None else token for token in tokens[:end])]
+
+
+def listed_of(step: CanvasStep) -> Mapping[int, Sequence[OpenCandidate]]:
+    """Return the candidates of each position of a step; none for a position without any."""
+    listed: defaultdict[int, list[OpenCandidate]] = defaultdict(list)
+    for candidate in step.candidates:
+        listed[candidate.position].append(candidate)
+    return listed
 
 
 def clear_text(tokens: Slots) -> list[int]:

@@ -17,6 +17,7 @@ from core.decoding.diffusion.canvas import (
     as_tokens,
     canvas_steps,
     clear_text,
+    listed_of,
     open_positions,
     replayed,
 )
@@ -111,9 +112,9 @@ def _order(trace: Trace[Diffusion]) -> Check:
     faults = []
     for step in canvas_steps(trace):
         where = f"step {nth(step.index)}"
+        listed = listed_of(step)
         for opened in step.open:
-            listed = [c for c in step.candidates if c.position == opened.position]
-            if opened.score != score(opened, listed, trace.config):
+            if opened.score != score(opened, listed[opened.position], trace.config):
                 faults.append(f"{where}: a score is not that of the order")
         places = [filled.index for filled in step.filled]
         if places != chosen(step.open, trace.config):
@@ -128,8 +129,9 @@ def _proposals(trace: Trace[Diffusion]) -> Check:
     faults = []
     for step in canvas_steps(trace):
         where, filled = f"step {nth(step.index)}", {one.index: one for one in step.filled}
+        candidates = listed_of(step)
         for opened in step.open:
-            listed = tuple(c for c in step.candidates if c.position == opened.position)
+            listed = tuple(candidates[opened.position])
             probs, same = [c.prob for c in listed], filled.get(opened.position)
             if same and (
                 reading_of(same, trace.config)._replace(filled=True) != opened

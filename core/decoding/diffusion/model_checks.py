@@ -26,6 +26,7 @@ from core.decoding.diffusion.canvas import (
     as_tokens,
     canvas_ids,
     canvas_steps,
+    listed_of,
     replayed,
 )
 from core.decoding.diffusion.checks import canvas_check
@@ -91,7 +92,10 @@ def _rescored(trace: Trace[Diffusion], model: LanguageModel) -> list[Check]:
         rows = logits[len(trace.prompt_ids) :]
         largest = max(largest, largest_logit(rows))
         tolerance = logit_tolerance(trace, model, largest)
-        deviations += [_error(step, opened, rows[opened.position]) for opened in step.open]
+        listed = listed_of(step)
+        deviations += [
+            _error(opened, listed[opened.position], rows[opened.position]) for opened in step.open
+        ]
         replay.step = step.index
         for filled in step.filled:
             row, before = rows[filled.index], picker.ids_before(filled.index, tokens)
@@ -117,10 +121,9 @@ def _text_faults(step: CanvasStep, model: LanguageModel) -> Iterator[str]:
         yield f"step {nth(step.index)}: a text is not its token's"
 
 
-def _error(step: CanvasStep, opened: OpenPosition, logits: Tensor) -> float:
+def _error(opened: OpenPosition, listed: Sequence[OpenCandidate], logits: Tensor) -> float:
     """Return the largest deviation of an open position's numbers from `[vocab]` logits, in nats."""
     log_probs = torch.log_softmax(logits.double(), dim=-1)
-    listed = [c for c in step.candidates if c.position == opened.position]
     errors = [
         abs(entropy_of(log_probs) - opened.entropy),
         log_error(float(log_probs[opened.token_id]), opened.prob),
