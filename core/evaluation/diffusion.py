@@ -22,8 +22,6 @@ from core.decoding.files import own_json, save_file
 from core.decoding.record.layout import RecordLayout
 from core.decoding.serial import require_header
 from core.decoding.shaping.config import Shaping
-from core.evaluation.questions.asking import prompt_ids_of
-from core.evaluation.questions.problems import make_problems
 
 MODEL = "embedded:diffusion"
 QUESTIONS, SEED, MOST_TOKENS = 60, 1, 96
@@ -53,6 +51,8 @@ def is_right(reply: str, answer: str) -> bool:
 def measure(config: Diffusion) -> ForwardsPoint:
     """Ask all questions with one way of filling."""
     from core.decoding.decode import collect
+    from core.evaluation.questions.asking import prompt_ids_of
+    from core.evaluation.questions.problems import make_problems
     from core.models.registry import load_model
 
     model = load_model(MODEL)
