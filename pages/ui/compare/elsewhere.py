@@ -119,9 +119,13 @@ def _no_server(model: str) -> str:
 
 
 def gguf_files(model: str) -> dict[str, Path]:
-    """Return the GGUF files that a visitor may run, by the picker's names, the chosen one first."""
+    """Return the GGUF files that a visitor may run, by the picker's names.
+
+    The chosen one is first, then those used lately.
+    """
+    used = recent.last_used() if models.free_choice() else []
     files = {}
-    for name in dict.fromkeys([model, *models.options()]):
+    for name in dict.fromkeys([model, *used, *models.options()]):
         with suppress(ModelError, OSError, RuntimeError):
             if file := _gguf_file(name):
                 files[name] = file

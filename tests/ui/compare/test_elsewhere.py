@@ -169,8 +169,9 @@ def test_an_original_that_must_be_downloaded_waits_for_a_press(
 
 
 def test_without_a_gguf_file_or_its_original_a_sentence_says_what_to_give(
-    tmp_path: Path, read_once: Callable[..., Any]
+    tmp_path: Path, read_once: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(elsewhere, "is_installed", lambda _: False)
     app = settle(press(opened(**ASKED), "gguf"))
     assert "type the path of one as the model of side A" in side_of(app, LEFT).failure
     assert app.session_state["a_own"] is True
