@@ -28,8 +28,8 @@ from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.reasoning.calculator import result_of
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
-from core.decoding.shaping.bias import bias_lines, biases_in
 from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.settings.bias import bias_lines, biases_in
 from core.evaluation.example import example_from_dict
 from core.evaluation.plan.files import read_evaluation
 from core.evaluation.plan.leaks import find_leaks
@@ -352,9 +352,9 @@ READERS = (
         "core/evaluation/plan/leaks.py"),
     Reader("settings", _config, ConfigError, CONFIGS, "core/decoding/methods.py"),
     Reader("logit bias, option", _biases, ConfigError, (b"383=-5,12=2.5",),
-        "core/decoding/shaping/bias.py"),
+        "core/decoding/shaping/settings/bias.py"),
     Reader("logit bias, field", lambda data: bias_lines(_text(data), len), ConfigError,
-        (b" the = -5\n#383 = 2.5\n\\n = 1",), "core/decoding/shaping/bias.py"),
+        (b" the = -5\n#383 = 2.5\n\\n = 1",), "core/decoding/shaping/settings/bias.py"),
     Reader("stop strings", lambda data: stop_strings(_text(data)), None, (b"a\n\\n\n.",),
         "pages/ui/decode/controls.py"),
     Reader("stop strings of a search", lambda data: stop_line(_text(data)), None,

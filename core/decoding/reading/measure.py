@@ -17,8 +17,8 @@ from core.decoding.reading.read import text_ids
 from core.decoding.reading.types import MOST_PINS, ModelDivergence, PinnedToken, TokenDivergence
 from core.decoding.record.trace import Trace
 from core.decoding.requirements import in_dtype, require_all_tokens, require_models
-from core.decoding.shaping.bias import token_in
 from core.decoding.shaping.long_rows import count_above, count_equal
+from core.decoding.shaping.settings.bias import token_in
 
 
 def pins_in(model: LanguageModel, texts: Sequence[str]) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from core.decoding.autoregressive.config import Greedy
 from core.decoding.counting import nth
 from core.decoding.record.steps import Candidate
 from core.decoding.record.trace import Trace
-from core.decoding.shaping.bias import token_in
+from core.decoding.shaping.settings.bias import token_in
 
 MOST_PINS = 5
 _BYTES = re.compile(r"(?:<[0-9A-F]{2}>)+")

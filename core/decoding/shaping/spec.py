@@ -1,7 +1,7 @@
 """Declaration of a setting of the shaping; torch-free.
 
 Validation, command line, knobs, layout of trace files, captions, checks and the reference are
-derived from it; its function in `filters` has the field's name.
+derived from it; its function in `functions` has the field's name.
 """
 
 from __future__ import annotations

@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 
 from core.decoding.errors import DecodingError
-from core.decoding.shaping import filters, penalties, temperatures
 from core.decoding.shaping.config import (
     ACTING,
     BANS,
     RESCALING,
     SETTINGS,
 )
+from core.decoding.shaping.functions import filters, penalties, temperatures
 from core.decoding.shaping.long_rows import LONG, Ranking, count_above, places_left
 from core.decoding.shaping.stage import StageFunction
 

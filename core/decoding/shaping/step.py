@@ -33,9 +33,9 @@ import torch
 from torch import Tensor
 
 from core.decoding.shaping.config import PENALTIES, RUN_ORDER, SETTINGS, WARPERS, Shaping, parts_of
+from core.decoding.shaping.functions.penalties import remove_tokens
 from core.decoding.shaping.known import shape_known
 from core.decoding.shaping.long_rows import Ranking, first_maximum
-from core.decoding.shaping.penalties import remove_tokens
 from core.decoding.shaping.stage import BoundStage, NamedNoise, StepContext
 from core.decoding.shaping.stages import (
     ACTS,

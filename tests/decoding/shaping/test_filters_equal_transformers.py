@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from transformers.generation import logits_process as hf
 
-from core.decoding.shaping import filters as shaping
-from core.decoding.shaping import penalties, temperatures
+from core.decoding.shaping.functions import filters as shaping
+from core.decoding.shaping.functions import penalties, temperatures
 from core.decoding.shaping.stage import StepContext
 
 IDS = torch.tensor([[3, 1, 4, 1, 5, 1, 4]])

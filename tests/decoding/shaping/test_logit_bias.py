@@ -25,7 +25,7 @@ from core import (
 )
 from core.decoding.beam.model_checks import SAME_HYPOTHESES
 from core.decoding.methods import config_from_dict, config_to_dict
-from core.decoding.shaping.penalties import logit_bias
+from core.decoding.shaping.functions.penalties import logit_bias
 from core.decoding.shaping.stage import StepContext
 from core.figures.base.labels import settings_caption
 from tests.decoding.beam.beams import ARCHITECTURES

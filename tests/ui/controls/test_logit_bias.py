@@ -6,8 +6,8 @@ import pytest
 
 from core.decoding.errors import ConfigError
 from core.decoding.loop.text import single_token
-from core.decoding.shaping.bias import bias_lines
 from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.settings.bias import bias_lines
 from core.models.scripted import ScriptedModel
 from pages.ui.decode import controls, lines
 from pages.ui.widgets.controls.control import defaults

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.decoding.shaping.bias import bias_lines, bias_text, bias_words, biases_in, read_biases
+from core.decoding.shaping.settings.bias import (
+    bias_lines,
+    bias_text,
+    bias_words,
+    biases_in,
+    read_biases,
+)
 from core.decoding.shaping.settings.filters import Filters
 from core.decoding.shaping.spec import Lines, SettingSpec, SliderRange, setting
 from core.decoding.validation import Interval

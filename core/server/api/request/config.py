@@ -14,8 +14,8 @@ from core.decoding.methods import BY_NAME, config_from_dict
 from core.decoding.protocol import offers
 from core.decoding.reasoning.config import LEVELS
 from core.decoding.reasoning.types import ThinkMarks
-from core.decoding.shaping.bias import MAX_BIAS
 from core.decoding.shaping.config import SETTINGS, number_without_effect
+from core.decoding.shaping.settings.bias import MAX_BIAS
 from core.decoding.validation import MAX_SEED, Interval, brief
 from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError, as_api_error, unsupported

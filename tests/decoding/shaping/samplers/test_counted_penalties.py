@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from core import Greedy, Sampling, Shaping, check, collect
-from core.decoding.shaping import penalties
+from core.decoding.shaping.functions import penalties
 from core.decoding.shaping.stage import StepContext
 from core.models.scripted import ScriptedModel
 from tests.models.builders import random_language_model

@@ -10,8 +10,8 @@ from itertools import pairwise
 import pytest
 import torch
 
-from core.decoding.shaping import filters
 from core.decoding.shaping.config import SETTINGS
+from core.decoding.shaping.functions import filters
 from core.decoding.shaping.orders import ORDERS, TRANSFORMERS
 from core.decoding.shaping.stage import StepContext
 from core.decoding.shaping.stages import ACTS

@@ -10,8 +10,8 @@ import torch
 from core import Sampling, Shaping, check, collect, load_model
 from core.decoding.check import verdict
 from core.decoding.lab.step import distributions, skipped_processors
+from core.decoding.shaping.functions.temperatures import dynatemp_high, smoothing_factor
 from core.decoding.shaping.orders import LLAMA_CPP, MLX_LM, VLLM
-from core.decoding.shaping.temperatures import dynatemp_high, smoothing_factor
 from tests.decoding.lab.scenes import random_scene
 from tests.decoding.shaping.samplers.llama_cpp import Sampler, needs_llama_cpp
 

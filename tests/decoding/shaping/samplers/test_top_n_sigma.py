@@ -10,7 +10,7 @@ import torch
 
 from core import Shaping
 from core.decoding.lab.step import distributions, skipped_processors
-from core.decoding.shaping.filters import top_n_sigma
+from core.decoding.shaping.functions.filters import top_n_sigma
 from core.decoding.shaping.orders import LLAMA_CPP, VLLM
 from core.decoding.shaping.stage import StepContext
 from tests.decoding.lab.scenes import random_scene

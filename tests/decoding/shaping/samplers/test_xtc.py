@@ -10,7 +10,7 @@ import torch
 
 from core import Shaping
 from core.decoding.lab.step import distributions, skipped_processors
-from core.decoding.shaping.filters import xtc_probability
+from core.decoding.shaping.functions.filters import xtc_probability
 from core.decoding.shaping.orders import LLAMA_CPP, MLX_LM, TRANSFORMERS, VLLM
 from core.decoding.shaping.stage import NamedNoise, StepContext, named_uniform
 from tests.decoding.lab.scenes import random_scene

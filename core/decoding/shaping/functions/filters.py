@@ -13,8 +13,8 @@ import math
 import torch
 from torch import Tensor
 
+from core.decoding.shaping.functions.penalties import remove_tokens
 from core.decoding.shaping.long_rows import cut_below, highest, ranked
-from core.decoding.shaping.penalties import remove_tokens
 from core.decoding.shaping.stage import ALONE as _ALONE
 from core.decoding.shaping.stage import StepContext
 
