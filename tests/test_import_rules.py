@@ -21,7 +21,7 @@ ROOMS = {path.parent.name for path in (ROOT / "core/decoding").glob("*/method.py
 BUILT_ON = {key: {"autoregressive"} for key in ("contrastive", "diffusion", "reasoning")}
 # folder -> what it may import besides the standard library and itself
 ALLOWED = {
-    "core/decoding": {"torch", "typing_extensions", "pydantic_core"},
+    "core/decoding": {"torch", "typing_extensions", "pydantic_core", "llguidance"},
     "core/models": {
         *("core.decoding", "torch", "transformers", "tokenizers", "safetensors"),
         *("huggingface_hub", "gguf", "httpx2", "numpy"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from time import perf_counter
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.config import Ended, MethodConfig
+from core.decoding.constraints.grammar import grammars_of
 from core.decoding.errors import DecodingError
 from core.decoding.loop.recording import read_step
 from core.decoding.loop.run import process_prompt, token_limit
@@ -182,6 +184,7 @@ def shaper_of(model: LanguageModel, config: MethodConfig) -> StepShaper:
         known=getattr(model, "known", None) is not None,
         seed=getattr(config, "seed", 0),
         token_bytes=model.token_bytes,
+        grammars=partial(grammars_of, model),
     )
 
 
@@ -225,6 +228,10 @@ class Picker:
         self._generator = torch.Generator().manual_seed(sampling.seed if sampling else 0)
         if sampling and start:
             self._generator = generator_at(sampling.draw, sampling.seed, start, model.vocab_size)
+
+    def answer_from(self, index: int | None) -> None:
+        """Set the number of generated tokens before the answer; None while the run thinks."""
+        self._shaper.answer_from = index
 
     def pick(
         self, index: int, logits: Tensor, previous_ids: Sequence[int], noise: Tensor | None = None
