@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import partial
 from time import perf_counter
 from typing import NamedTuple
 
@@ -184,7 +183,7 @@ def shaper_of(model: LanguageModel, config: MethodConfig) -> StepShaper:
         known=getattr(model, "known", None) is not None,
         seed=getattr(config, "seed", 0),
         token_bytes=model.token_bytes,
-        grammars=partial(grammars_of, model),
+        grammars=lambda: grammars_of(model),
     )
 
 
@@ -221,17 +220,12 @@ class Picker:
     """
 
     def __init__(self, model: LanguageModel, config: MethodConfig, start: int = 0) -> None:
-        self._model = model
-        self._config = config
-        self._shaper = shaper_of(model, config)
+        self._model, self._config = model, config
+        self.shaper = shaper_of(model, config)
         self._sampling = sampling = drawn_by(config)
         self._generator = torch.Generator().manual_seed(sampling.seed if sampling else 0)
         if sampling and start:
             self._generator = generator_at(sampling.draw, sampling.seed, start, model.vocab_size)
-
-    def answer_from(self, index: int | None) -> None:
-        """Set the number of generated tokens before the answer; None while the run thinks."""
-        self._shaper.answer_from = index
 
     def pick(
         self, index: int, logits: Tensor, previous_ids: Sequence[int], noise: Tensor | None = None
@@ -242,14 +236,14 @@ class Picker:
             noise: noise from `draws.draw_noise`; None draws the run's next noise.
         """
         started = perf_counter()
-        top = None if self._shaper.known else ranked(logits, self._config.top_candidates)
-        stages = self._shaper.distributions(logits, previous_ids, index, top)
+        top = None if self.shaper.known else ranked(logits, self._config.top_candidates)
+        stages = self.shaper.distributions(logits, previous_ids, index, top)
         shaped = perf_counter()
         if self._sampling:
             method = self._sampling.draw
             if noise is None:
                 noise = draw_noise(method, self._generator, self._model.vocab_size)
-            if self._shaper.known:
+            if self.shaper.known:
                 require_drawable(stages[-1], method, noise)
             pick = draw(stages[-1], method, noise)
         else:

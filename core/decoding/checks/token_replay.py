@@ -118,7 +118,7 @@ class TokenReplay:
         """Pick as the engine does; for a draw by inverse CDF, return the recorded token's
         interval.
         """
-        self._picker.answer_from(None if step.phase == "thinking" else self._answer_from)
+        self._picker.shaper.answer_from = None if step.phase == "thinking" else self._answer_from
         picked = self._picker.pick(step.index, row, ids, noise)
         token_id = step.token_id if step.instead_of is None else step.instead_of
         if picked.pick.interval is None or token_id >= self._vocab:

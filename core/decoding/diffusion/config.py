@@ -62,8 +62,8 @@ class Diffusion(MethodConfig):
         MethodConfig.__post_init__(self)
         if self.shaping.constraint is not None:
             raise ConfigError(
-                "A constraint reads a text from its beginning, and masked diffusion fills positions "
-                "in any order: switch it off.",
+                "A constraint reads a text from its beginning, and masked diffusion fills "
+                "positions in any order: switch it off.",
                 "constraint",
             )
 
