@@ -120,6 +120,8 @@ def _draw(page: Page) -> None:
         return
     here = page_of(course.lesson, course.at)
     now = steps.look(course) if here is page and not course.ended else {}
+    if course.sets_again:
+        st.rerun()
     _component(
         key=_KEY,
         data={

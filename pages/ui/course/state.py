@@ -119,6 +119,7 @@ class Course(PageView):
         settings: words of the page's run controls as the step needs them, by name; empty until the
             page has drawn them.
         different: names of the run controls that differ from them.
+        former: words of the run controls before the step set its own; empty once they came back.
         sets_again: the next run sets these controls again.
         missing: fact of the step that the page doesn't show although its wait is over.
         ended: the last step was left; the panel shows the score and the way on.
@@ -139,6 +140,7 @@ class Course(PageView):
     resumes: bool = False
     settings: dict[str, str] = field(default_factory=dict)
     different: tuple[str, ...] = ()
+    former: dict[str, str] = field(default_factory=dict)
     sets_again: bool = False
     missing: str = ""
     ended: bool = False

@@ -68,6 +68,8 @@ def begin_page(course: Course) -> None:
     lesson, reached = course.lesson, course.own.reached
     done = [lesson.steps[at] for at in range(course.begun, course.at + 1) if at in reached]
     words = settings_of(lesson.steps[course.begun], course.own.carried)
+    page.load_controls.find()  # Declares the page's controls.
+    course.former = _run_words(page)
     _prepare(page, words | {step.point: step.to.word for step in done if step.to is not None})
     course.resumes = any(step.wait == "run" for step in done)
     if course.resumes:
@@ -141,7 +143,6 @@ def _fill(page: Page, words: Mapping[str, str]) -> None:
 
 def _prepare(page: Page, words: Mapping[str, str]) -> None:
     """Set all controls of a page to their defaults, then to these words, and show no run."""
-    page.load_controls.find()  # Declares the page's controls.
     for place in shared.slots(page.slots):
         with slot.use(place):
             control.load(_defaults(page))
@@ -238,6 +239,11 @@ def _compare(course: Course, page: Page) -> None:
         if waits and word != course.settings.get(name, word)
         if place is None or name != place.watches
     )
+    # A slow browser may send the former values after the step has set its own.
+    if course.different and all(
+        words[name] == course.former.get(name) for name in course.different
+    ):
+        course.former, course.sets_again = {}, True
 
 
 def _run_words(page: Page) -> dict[str, str]:

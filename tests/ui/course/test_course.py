@@ -367,6 +367,16 @@ def test_a_run_with_another_setting_does_not_end_a_step(open_app: Open) -> None:
     assert panel_of(app)["reveal"]
 
 
+def test_a_slow_browser_s_former_setting_gives_way_to_the_step_s_once(open_app: Open) -> None:
+    """A browser that polls while the step sets its controls sends what it has: the former value."""
+    app = open_app(lesson="one-token", tokens="40")
+    former = course_of(app).former["tokens"]
+    app.number_input(key="tokens").set_value(int(former)).run()
+    assert app.number_input(key="tokens").value == 1 and panel_of(app)["different"] == ""
+    app.number_input(key="tokens").set_value(int(former)).run()
+    assert panel_of(app)["different"] == f"New tokens: {former} here, 1 in this step."
+
+
 def lesson_from(step: str) -> Lesson:
     return read_lesson(f"title: T\nminutes: 5\nsummary: S\nsteps:\n  - {step}\n".encode(), "t")
 
