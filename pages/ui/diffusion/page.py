@@ -11,7 +11,7 @@ from functools import partial
 import streamlit as st
 
 from core.decoding.counting import counted, nth
-from core.decoding.diffusion.canvas import all_filled, canvas_steps
+from core.decoding.diffusion.canvas import canvas_steps, forwards_of, last_filled
 from core.decoding.diffusion.config import Diffusion
 from core.decoding.record.trace import Trace
 from core.figures import token_colors
@@ -38,6 +38,8 @@ _NOTICE = """
   what it is surest of. Full stops and ends of a sentence often come first.
 - A masked position's proposal changes while its neighbours fill: choose a cell and open One
   position.
+- Masks again (More settings) takes back the least sure tokens of the block: a hatched cell. Later
+  steps fill them with more of the text in sight.
 - More tokens a step save forwards, but tokens of one step don't see each other: two that are
   likely alone may not fit together.
 - Left to right in blocks of 1 is the autoregressive order, with this model.
@@ -66,12 +68,12 @@ def _live(view: DiffusionView, job: Job) -> None:
 
 
 def _finished(view: DiffusionView, trace: Trace) -> None:
-    tokens, steps = len(trace.token_ids), len(canvas_steps(trace))
+    tokens, forwards = len(trace.token_ids), forwards_of(trace.require(Diffusion))
     with panel.box():
         panel.head(
             view,
             trace,
-            f"{counted(tokens, 'token')} in {counted(steps, 'forward')}",
+            f"{counted(tokens, 'token')} in {counted(forwards, 'forward')}",
             panel.ENDED[trace.finish_reason],
         )
         platform.part(_strip, key=TEXT)(view, trace, live=False)
@@ -90,7 +92,7 @@ def _finished(view: DiffusionView, trace: Trace) -> None:
 
 def _strip(view: DiffusionView, trace: Trace, *, live: bool) -> None:
     theme, shown = style.theme(), text_positions(trace)
-    filled = all_filled(trace.require(Diffusion))
+    filled = last_filled(trace.require(Diffusion))
     colors = dict(
         zip(
             (step.index for step in filled.token_steps),
