@@ -155,7 +155,7 @@ def _canvas(view: DiffusionView, trace: Trace) -> None:
     figure.omit_captions(settings_caption(trace))
     address.keep()
     columns, count = state.shown_steps(), len(canvas_steps(trace))
-    width = min(style.figure_width(), style.BESIDE)
+    width = state.canvas_width()
     window = {"first": view.first, "columns": columns}
     left, right = st.columns([3, 2], gap="small")
     with left, st.container(key=platform.key("canvas-figure"), gap="small"):

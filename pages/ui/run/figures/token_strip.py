@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.counting import nth
+from core.decoding.record.characters import is_byte_part
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures import legend, token_colors
@@ -23,6 +24,7 @@ from pages.ui.widgets.source import source
 
 KEY = "strip"
 MAX_PROMPT_SHOWN = 4000
+_PART = "·"
 _HTML = """
 <div class="strip">
   <div class="text" role="group" aria-label="The prompt and the generated tokens"
@@ -154,7 +156,7 @@ def tokens_of(
     colors = token_colors(trace, by=by, theme=theme)  # type: ignore[arg-type]
     return [
         [
-            shown_text(step.text, step.chosen.text),
+            text,
             color,
             _label(step, text_of or texts_in(trace), token_place(step, trace, reads=reads)),
             " ".join(
@@ -165,7 +167,9 @@ def tokens_of(
             None,
             ink,
         ]
-        for step, (color, ink) in zip(trace.token_steps, colors, strict=True)
+        for step, text, (color, ink) in zip(
+            trace.token_steps, shown_texts(trace.token_steps), colors, strict=True
+        )
     ]
 
 
@@ -174,10 +178,30 @@ def _adds_text(added: str) -> bool:
     return bool(added.strip("\ufffd"))
 
 
+def shown_texts(steps: Sequence[TokenStep]) -> list[str]:
+    """Return the strip's text of each token; bytes of a character that a later token completes are
+    dots before it.
+    """
+    texts, pending = list[str](), list[int]()
+    for at, step in enumerate(steps):
+        if not step.text and is_byte_part(step.chosen.text):
+            pending.append(at)
+        else:
+            if step.text and "\ufffd" not in step.text:
+                for part in pending:
+                    texts[part] = _PART
+            pending.clear()
+        texts.append(shown_text(step.text, step.chosen.text))
+    return texts
+
+
 def shown_text(added: str, token: str) -> str:
     """Return the strip's text for a token that added this text."""
     if not _adds_text(added):
         return visible_token(token)
+    # Bytes of tokens before it that form no character: those tokens show them.
+    if "\ufffd" in added:
+        added = token
     # A token of whitespace alone would be a gap that can't be seen or clicked.
     return visible_token(added) if added.isspace() else added.replace("\n", BREAK)
 
