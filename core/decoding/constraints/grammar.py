@@ -39,6 +39,8 @@ class _Tokens:
         self._model = weakref.ref(getattr(model.encode, "__self__", model))
         self.eos_token_id = eos_id
         self.tokens = [model.token_bytes(token) for token in range(model.vocab_size)]
+        if eos_id == model.vocab_size:
+            self.tokens.append(b"")
         self.special_token_ids = [token for token, text in enumerate(self.tokens) if not text]
 
     def __call__(self, text: str) -> list[int]:
@@ -58,9 +60,7 @@ class Grammars:
         # A model without end-of-sequence tokens gets one that no row of logits has.
         self.stops = sorted(model.eos_ids)
         eos = self.stops or [model.vocab_size]
-        self._tokenizer: LLTokenizer = LLTokenizer(
-            _Tokens(model, eos[0]), n_vocab=model.vocab_size, eos_token=eos
-        )
+        self._tokenizer: LLTokenizer = LLTokenizer(_Tokens(model, eos[0]), eos_token=eos)
 
     def start(self, constraint: Constraint) -> Grammar:
         """Return the grammar at the beginning of a text.

@@ -139,7 +139,8 @@ def _fault(kind: ConstraintKind, text: str) -> str:
 def _json_fault(text: str) -> str:
     """Return the place of an error in JSON: llguidance counts characters of its own around it."""
     try:
-        json.loads(text)
+        if not isinstance(json.loads(text), dict):
+            return "it is no object"
     except json.JSONDecodeError as error:
         return f"{error.msg} at line {error.lineno}, column {error.colno}"
     except (RecursionError, ValueError):

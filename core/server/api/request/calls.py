@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from core.decoding.constraints.value import Constraint
@@ -24,6 +24,10 @@ from core.server.api.request.tools import Tool, Tools
 
 # Limit on calls of one answer.
 MOST_CALLS = 8
+# Limit on items of a list in a call that a model writes without knowing tools.
+_MOST_ITEMS = 8
+# Keywords that bound a string already.
+_BOUNDS = {"maxLength", "enum", "const", "pattern", "format", "$ref", "anyOf", "oneOf", "allOf"}
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 CALCULATOR = "calculator"
 _EXPRESSION = r"/[0-9.()+*\/ -]{1,200}/"
@@ -80,11 +84,12 @@ def has_call_marks(model: LanguageModel) -> bool:
     return all(len(one) == 1 and not model.token_bytes(one[0]) for one in ids)
 
 
-def syntax_of(model: LanguageModel, tools: Tools, *, thinks: bool) -> CallSyntax:
+def syntax_of(model: LanguageModel, tools: Tools, *, thinks: bool, limit: int) -> CallSyntax:
     """Return the syntax in which a run calls tools.
 
     Args:
         thinks: True if the method itself separates the thinking from the answer.
+        limit: limit on new tokens.
 
     Raises:
         ApiError: the model may choose whether it calls, and its template knows no tools.
@@ -105,7 +110,37 @@ def syntax_of(model: LanguageModel, tools: Tools, *, thinks: bool) -> CallSyntax
         raise unsupported(
             "tools", f"{model.model_id} {why}; set tool_choice to required, or to a function."
         )
+    if not tags:
+        # A model that was never trained on calls may never close a string or a list.
+        allowed = [replace(t, parameters=bounded(t.parameters, limit)) for t in tools.allowed]
+        tools = replace(tools, allowed=tuple(allowed))
     return CallSyntax(_json_calls(model, tools, tags, thinks), tags)
+
+
+def bounded(schema: Mapping[str, Any], limit: int) -> dict[str, Any]:
+    """Return a stricter schema whose values end within a number of tokens, where they can: bounds
+    for strings and lists without one, and no properties beside those that are named.
+    """
+    strings = json.dumps(schema).count('"string"')
+    return _bounded(schema, max(limit // (4 * max(strings, 1)), 8))
+
+
+def _bounded(schema: Any, length: int) -> Any:
+    if isinstance(schema, list):
+        return [_bounded(part, length) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {
+        name: held if name in ("enum", "const", "default", "examples") else _bounded(held, length)
+        for name, held in schema.items()
+    }
+    if schema.get("type") == "string" and not schema.keys() & _BOUNDS:
+        kept["maxLength"] = max(length, schema.get("minLength", 0))
+    if schema.get("type") == "array" and "maxItems" not in schema:
+        kept["maxItems"] = max(_MOST_ITEMS, schema.get("minItems", 0))
+    if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":
+        kept.setdefault("additionalProperties", False)
+    return kept
 
 
 def _expression_parameter(tools: Sequence[Tool]) -> str:

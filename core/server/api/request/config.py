@@ -39,6 +39,7 @@ _ONLY_DRAWN = (
     *("temperature", "top_p"),
     *(name for name in vllm_fields.SHAPING if not SETTINGS[name].penalises),
 )
+_LIMIT = "max_new_tokens"
 _SEED = Interval(0, MAX_SEED)
 # A random seed must fit into the pages' control.
 _SEEDS = 2**31
@@ -90,6 +91,11 @@ class RequestSettings:
     def constraint(self) -> str:
         """Name of the parameter that constrains the text; empty if none does."""
         return next((name for name in self.values if name in (*formats.NAMES, "tools")), "")
+
+    def limit_in(self, window: int) -> int:
+        """Return the limit on new tokens, at most the context window."""
+        limit = self.limit if self.limit is not None else (self.decoding or {}).get(_LIMIT)
+        return min(limit, window) if type(limit) is int and limit > 0 else window
 
     def constrained(self, constraint: Constraint) -> RequestSettings:
         """Return the settings with the constraint that calls of tools keep to.

@@ -146,7 +146,7 @@ def _with_whitespace(options: Fields, schema: Any, name: str) -> str:
     """Return the text of a schema with vLLM's rules for whitespace, in llguidance's words."""
     text = schema if isinstance(schema, str) else json.dumps(schema)
     compact, pattern = options.flag("disable_any_whitespace"), options.text("whitespace_pattern")
-    rules = {"whitespace_flexible": False} if compact else {}
+    rules: dict[str, Any] = {"item_separator": ",", "key_separator": ":"} if compact else {}
     rules |= {"whitespace_pattern": pattern} if pattern is not None else {}
     if not rules:
         return text

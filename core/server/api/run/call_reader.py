@@ -69,7 +69,6 @@ class JsonReader:
             return ""
         content = self._before.push(special if special == OPEN else text)
         if self._before.cut:
-            content = content.rstrip()
             self._read(self._before.rest)
         return content
 

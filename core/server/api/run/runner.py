@@ -80,7 +80,8 @@ class Runner:
         tools, settings = self.plan.tools, self.plan.settings
         if tools is None:
             return self
-        syntax = syntax_of(model, tools, thinks=settings.separates_thinking)
+        limit = settings.limit_in(model.context_window or NO_WINDOW)
+        syntax = syntax_of(model, tools, thinks=settings.separates_thinking, limit=limit)
         plan = replace(self.plan, settings=settings.constrained(syntax.constraint))
         return replace(self, plan=plan, syntax=syntax)
 
