@@ -180,6 +180,15 @@ def parsed(options: str) -> MethodConfig:
     return config_of(build_parser().parse_args(["decode", "--prompt", "x", *options.split()]))
 
 
+@pytest.mark.parametrize("method", ["greedy", "sampling", "beam", "speculative --draft x"])
+def test_a_watermark_is_an_option_of_every_method(method: str) -> None:
+    options = "--watermark-bias 2 --watermark-scheme selfhash --watermark-context 3"
+    shaping = parsed(f"--method {method} {options}").shaping
+    assert (shaping.watermark_scheme, shaping.watermark_context) == ("selfhash", 3)
+    shaping = parsed(f"--method {method} --synthid-depth 2 --synthid-keys 5,7").shaping
+    assert (shaping.synthid_depth, shaping.synthid_keys) == (2, (5, 7))
+
+
 @pytest.mark.parametrize(
     ("method", "options"),
     [(name, single) for name, options in OPTIONS.items() for single in options],

@@ -16,6 +16,7 @@ from core.decoding.lab.types import LabExample
 from core.decoding.many.types import ManyRuns
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
+from core.decoding.shaping.config import WATERMARKS
 from core.evaluation.example import ReasoningExample
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.sweep.types import BudgetSweep
@@ -163,6 +164,8 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
     for name, draw in draws.items():
         yield Entry(name, partial(_of_step, trace, name, draw), "step", len(steps), opens)
     yield _all("uncertainty", of_figure("uncertainty", figures.uncertainty, trace))
+    if trace.config.shaping.active(WATERMARKS):
+        yield _all("watermark", of_figure("watermark", figures.watermark, trace))
     read = len(trace.prompt_step.positions) if trace.prompt_step else 0
     yield Entry("prompt", partial(wide, "prompt", figures.prompt_reading), "position", read)
     favourites = partial(wide, "favourites", figures.reading_favourites)

@@ -48,6 +48,8 @@ from .decode.stages import step_stages as step_stages
 from .decode.strip import Legend as Legend
 from .decode.strip import legend as legend
 from .decode.strip import token_colors as token_colors
+from .decode.watermark import watermark as watermark
+from .decode.watermark import watermark_data as watermark_data
 from .diffusion.budget import diffusion_budget as diffusion_budget
 from .diffusion.budget import diffusion_budget_data as diffusion_budget_data
 from .diffusion.canvas import canvas_fill as canvas_fill

@@ -29,8 +29,9 @@ from core.decoding.reading.types import (
     text_tokens,
 )
 from core.decoding.record.compared import Compared
+from core.decoding.record.steps import Mark
 from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import WATERMARKS, Shaping
 from core.decoding.speculative.acceptance import acceptance_table
 from core.evaluation.example import load_example
 from core.evaluation.plan.files import read_evaluation
@@ -92,9 +93,35 @@ def _decode() -> Iterator[Entry]:
         yield f"{name}timing", "timing", (runs,), {"others": [[trace, trace]] * 2}
     yield "hostile final heatmap", "probability_heatmap", (hostile,), {"value": "final", "rows": 4}
     yield "gumbel stages", "step_stages", (gumbel.token_steps[1], gumbel), {}
+    for name, shaping in (
+        ("green list", Shaping(watermark_bias=2.0)),
+        ("SynthID", Shaping(synthid_depth=4, synthid_ngram=2)),
+    ):
+        marked = _marked(shaping)
+        yield f"{name} watermark", "watermark", (marked,), {"selected": 3}
+        yield f"{name} edited", "watermark", (marked, marked), {}
     contrast = _contrast()
     yield "contrast_bars", "contrast_bars", (contrast.token_steps[0], contrast), {}
     yield "empty", "probability_heatmap", (replace(gumbel, steps=(), token_ids=(), text=""),), {}
+
+
+def _marked(shaping: Shaping) -> Trace:
+    """Return a run whose steps hold a watermark's numbers."""
+    made = make_trace(24, hostile=True)
+    (name,) = shaping.active(WATERMARKS)
+    steps = [
+        replace(
+            step,
+            stages=(
+                *step.stages[:-1],
+                step.stages[-1]._replace(name=name, mark=Mark(float(step.index % 3 > 0), 0.3, 0.6)),
+                step.stages[-1],
+            ),
+        )
+        for step in made.token_steps
+    ]
+    config = replace(made.config, shaping=shaping)
+    return replace(made, steps=(*made.steps[:-24], *steps), config=config)
 
 
 def _contrast() -> Trace:

@@ -146,7 +146,7 @@ def unforced(step: TokenStep) -> TokenStep:
     if step.origin != "forced" or len(step.stages) < 3:
         return step
     before = step.stages[:-2]
-    final = before[-1]._replace(name="final", removed_mass=0.0, noise=None)
+    final = before[-1].unchanged
     removed = dict[int, str]()
     for stage in reversed(before[1:]):
         if stage.name not in RESCALING:

@@ -58,6 +58,18 @@ _Rows = Bounds(max_length=MAX_CANDIDATES + 1)
 Candidates: TypeAlias = Annotated[tuple[Candidate, ...], ByColumn(), _Rows]
 
 
+class Mark(NamedTuple):
+    """Numbers of a watermark at a step, all from 0 to 1.
+
+    `score` is the emitted token's by the detector: 1 for a green token and 0 for another, or the
+    mean g-value. `before` and `after` are the mean score of a draw before and after the stage.
+    """
+
+    score: Prob
+    before: Prob
+    after: Prob
+
+
 class Stage(NamedTuple):
     """One named distribution between the logits and the draw.
 
@@ -65,7 +77,7 @@ class Stage(NamedTuple):
     measured over the vocabulary, so that `sum(probs) + tail_mass` is 1. `kept` is the number of
     tokens that are not removed; `removed_mass` is the mass that this stage removed from the
     previous distribution. `noise` is the stage's own uniform number, derived from seed, name and
-    step.
+    step. `mark` holds the numbers of a watermark's stage.
     """
 
     name: StageName
@@ -74,6 +86,12 @@ class Stage(NamedTuple):
     kept: Rank
     removed_mass: Prob
     noise: Annotated[Uniform | None, LeftOut(lambda stage: stage.noise is None)] = None
+    mark: Annotated[Mark | None, LeftOut(lambda stage: stage.mark is None)] = None
+
+    @property
+    def unchanged(self) -> Stage:
+        """The same distribution, as the last stage `final`."""
+        return self._replace(name="final", removed_mass=0.0, noise=None, mark=None)
 
 
 class Draw(NamedTuple):

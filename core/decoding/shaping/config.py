@@ -11,17 +11,17 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from core.decoding.shaping.settings.penalties import Penalties
+from core.decoding.shaping.settings.watermarks import Watermarks
 from core.decoding.shaping.spec import SettingSpec, specs_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shaping(Penalties):
+class Shaping(Watermarks):
     """Settings of the shaping, from logits to the final distribution; the defaults change nothing.
 
     Penalties and bans act first, then `min_new_tokens` (a field of the method's config), then
-    temperature and filters. Within both groups the fields' order applies, which is transformers'
-    where transformers has them.
+    temperature and filters, last watermarks. Within each group the fields' order applies, which is
+    transformers' where transformers has them.
     `temperature=0` means greedy decoding. Unlike in `generate`, an unset `top_k` filters nothing
     (transformers' implicit default is 50).
 
@@ -60,12 +60,16 @@ ACTING = {name: spec for name, spec in SETTINGS.items() if not spec.part_of}
 PENALTIES = tuple(name for name, spec in ACTING.items() if spec.penalises)
 WARPERS = tuple(name for name in ACTING if name not in PENALTIES)
 # Settings that move probability mass between tokens and remove none.
-RESCALING = {name for name, spec in SETTINGS.items() if spec.role in ("penalty", "temperature")}
+RESCALING = {
+    name for name, spec in SETTINGS.items() if spec.role in ("penalty", "temperature", "watermark")
+}
 LOGIT_PENALTIES = tuple(name for name in PENALTIES if name in RESCALING)
 # Settings that remove a few tokens of many.
 BANS = {*(name for name, spec in SETTINGS.items() if spec.role == "ban"), "min_new_tokens"}
 # In the order of the stages of a run's step.
-RUN_ORDER = (*PENALTIES, "min_new_tokens", *WARPERS)
+WATERMARKS = tuple(name for name, spec in ACTING.items() if spec.role == "watermark")
+_FIRST = tuple(name for name in PENALTIES if name not in WATERMARKS)
+RUN_ORDER = (*_FIRST, "min_new_tokens", *WARPERS, *WATERMARKS)
 STAGES = ("raw", *RUN_ORDER, "argmax", "forced", "server", "final")
 
 
@@ -115,7 +119,7 @@ _PENALTIES = ("repetition_penalty", "frequency_penalty", "presence_penalty")
 # Order in which each library applies the lab's settings; a library lacks the settings that are
 # missing here. `orders` names the sources. Runs use transformers' order.
 SEQUENCES: dict[str, tuple[str, ...]] = {
-    "transformers": tuple(name for name in (*PENALTIES, *WARPERS) if name in KNOB_RANGES),
+    "transformers": tuple(name for name in RUN_ORDER if name in KNOB_RANGES),
     "vllm": (
         *_PENALTIES,
         "temperature",

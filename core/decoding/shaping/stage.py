@@ -32,6 +32,18 @@ class NamedNoise:
         return self.drawn.setdefault(name, named_uniform(self._seed, name, self._index))
 
 
+class TokenScores(NamedTuple):
+    """Scores of tokens by the measure of a watermark's detector.
+
+    Args:
+        values: `[vocab]` scores from 0 to 1; 0 for a token that the stage did not look at.
+        of: returns a token's score.
+    """
+
+    values: Tensor
+    of: Callable[[int], float]
+
+
 class StepContext(NamedTuple):
     """Information that a stage gets in addition to the logits.
 
@@ -42,6 +54,7 @@ class StepContext(NamedTuple):
             every run with this seed, and the step records it.
         token_bytes: returns the bytes of a token.
         min_tokens_to_keep: minimum number of tokens that every filter leaves.
+        scores: receives the scores of a watermark's stage by its name; None if nothing reads them.
     """
 
     ids: Sequence[int] = ()
@@ -49,6 +62,12 @@ class StepContext(NamedTuple):
     uniform: NamedNoise = NamedNoise()
     token_bytes: Callable[[int], bytes] | None = None
     min_tokens_to_keep: int = 1
+    scores: dict[str, TokenScores] | None = None
+
+    def keep_scores(self, name: str, values: Tensor, of: Callable[[int], float]) -> None:
+        """Keep the scores of a stage, for the step's record."""
+        if self.scores is not None:
+            self.scores[name] = TokenScores(values, of)
 
 
 # Context of a function that is called by itself.

@@ -17,9 +17,9 @@ from core.decoding.shaping.config import (
     RESCALING,
     SETTINGS,
 )
-from core.decoding.shaping.functions import filters, penalties, temperatures
+from core.decoding.shaping.functions import filters, penalties, temperatures, watermarks
 from core.decoding.shaping.long_rows import LONG, Ranking, count_above, places_left
-from core.decoding.shaping.stage import StageFunction
+from core.decoding.shaping.stage import StageFunction, TokenScores
 
 
 class Processor(NamedTuple):
@@ -31,7 +31,7 @@ class Processor(NamedTuple):
 
 
 # The functions have their settings' names.
-FUNCTIONS = (penalties, temperatures, filters)
+FUNCTIONS = (penalties, temperatures, filters, watermarks)
 ACTS: dict[str, StageFunction] = {
     name: next(getattr(module, name) for module in FUNCTIONS if hasattr(module, name))
     for name in ACTING
@@ -66,6 +66,7 @@ class Distribution:
             others.
         noise: the stage's own uniform number, if it used one.
         exact: whether `tail` is exact; otherwise it is an upper bound.
+        scores: the tokens' scores by the detector of a watermark, if the stage is one.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Distribution:
     tail: float = 0.0
     exact: bool = True
     noise: float | None = None
+    scores: TokenScores | None = None
 
     def token_id(self, position: int) -> int:
         """Return the token at a position of `logits`."""

@@ -32,7 +32,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.config import PENALTIES, RUN_ORDER, SETTINGS, WARPERS, Shaping, parts_of
+from core.decoding.shaping.config import (
+    PENALTIES,
+    RUN_ORDER,
+    SETTINGS,
+    WARPERS,
+    WATERMARKS,
+    Shaping,
+    parts_of,
+)
 from core.decoding.shaping.functions.penalties import remove_tokens
 from core.decoding.shaping.known import shape_known
 from core.decoding.shaping.long_rows import Ranking, first_maximum
@@ -135,14 +143,16 @@ class StepShaper:
         if begun:
             done = {stage.name for stage in begun}
             names = [name for name in names if name not in done]
-        acts, drawn = self._acts(names, ids, index)
+        acts, context = self._acts(names, ids, index)
         if self.known:
             stages = shape_known(logits, acts)
         else:
             *before, start = begun or (raw_distribution(logits, top),)
             stages = [*before, *shape(start, acts, len(logits))]
-        if drawn:
+        if context is not None and (drawn := context.uniform.drawn):
             stages = [replace(stage, noise=drawn.get(stage.name, stage.noise)) for stage in stages]
+        if context is not None and (scores := context.scores):
+            stages = [replace(s, scores=scores.get(s.name, s.scores)) for s in stages]
         if not self.draws:
             # If no stage acted, the recorded ranking gives the maximum.
             stages.append(_argmax(stages[-1], top if len(stages) == 1 else None))
@@ -179,8 +189,9 @@ class StepShaper:
             ids: for each row, as in `distributions`.
             indexes: for each row, as in `distributions`.
         """
-        penalties = [name for name in self._names if name not in self._warpers]
-        for names in (penalties, *([name] for name in self._warpers)):
+        first = [name for name in self._names if name not in (*self._warpers, *WATERMARKS)]
+        last = [name for name in self._names if name in WATERMARKS]
+        for names in (first, *([name] for name in self._warpers), *([last] if last else [])):
             acts = [
                 self._acts(names, row_ids, index)[0]
                 for row_ids, index in zip(ids, indexes, strict=True)
@@ -205,9 +216,9 @@ class StepShaper:
         names: Sequence[str],
         ids: Sequence[int],
         index: int,
-    ) -> tuple[list[Processor], dict[str, float]]:
-        """Return the processors of some stages at a step, and the noise that they will use, by
-        name.
+    ) -> tuple[list[Processor], StepContext | None]:
+        """Return the processors of some stages at a step, and the context that they will read; None
+        if none reads it.
         """
         acts: list[Processor] = []
         context: StepContext | None = None
@@ -223,13 +234,14 @@ class StepShaper:
                     uniform=NamedNoise(self._seed, index),
                     token_bytes=self._token_bytes,
                     min_tokens_to_keep=self.min_tokens_to_keep,
+                    scores={},
                 )
                 states = self._states_at(context) if self._states else {}
             if name in states:
                 acts.append(Processor(name, states[name], (context,)))
             else:
                 acts.append(Processor(name, ACTS[name], (self._values[name], context)))
-        return acts, {} if context is None else context.uniform.drawn
+        return acts, context
 
     def _states_at(self, context: StepContext) -> dict[str, BoundStage]:
         """Return the states after some tokens, continued from the nearest cached state."""

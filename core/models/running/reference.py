@@ -14,13 +14,15 @@ from transformers import (
     LogitsProcessorList,
     StoppingCriteria,
     StoppingCriteriaList,
+    SynthIDTextWatermarkingConfig,
+    WatermarkingConfig,
 )
 
 from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.beam.types import ReferencePath
 from core.decoding.config import MethodConfig
 from core.decoding.methods import method_of
-from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
+from core.decoding.shaping.config import PENALTIES, SETTINGS, WATERMARKS, Shaping
 from core.models.replacing import replaced
 from core.models.running.rope import LengthDependentRope
 
@@ -153,7 +155,14 @@ def _generate(
 def _settings(config: MethodConfig, device: torch.device) -> dict[str, Any] | None:
     """Return arguments of `GenerationConfig`; None where nothing can be compared with."""
     settings = method_of(config).reference(config)
-    if settings is None or (settings["do_sample"] and device.type != "cpu"):
+    if settings is None:
+        return None
+    # Random numbers of another device are others, and of beams `generate` mixes up the texts that
+    # SynthID remembers.
+    on_cpu, shaping = device.type == "cpu", config.shaping
+    if not on_cpu and (settings["do_sample"] or shaping.active(WATERMARKS)):
+        return None
+    if shaping.synthid_depth and "num_beams" in settings:
         return None
     shaped = _arguments(config.shaping, SETTINGS if settings["do_sample"] else PENALTIES)
     return None if shaped is None else {**settings, **shaped}
@@ -165,10 +174,30 @@ def _arguments(shaping: Shaping, names: Iterable[str]) -> dict[str, Any] | None:
     None where a setting is switched on that transformers doesn't have.
     """
     specs = [SETTINGS[name] for name in names]
-    if shaping.active(spec.field for spec in specs if spec.generate is None):
+    watermarks = shaping.active(WATERMARKS)
+    lacking = (s.field for s in specs if s.generate is None and not s.part_of)
+    if shaping.active(lacking) or len(watermarks) > 1:
         return None
-    values = ((spec, getattr(shaping, spec.field)) for spec in specs)
-    return {spec.generate: spec.passed(value) for spec, value in values if spec.generate}
+    values = ((s, getattr(shaping, s.field)) for s in specs if s.field not in WATERMARKS)
+    passed = {spec.generate: spec.passed(value) for spec, value in values if spec.generate}
+    return passed | {"watermarking_config": watermark(shaping) if watermarks else None}
+
+
+def watermark(shaping: Shaping) -> WatermarkingConfig | SynthIDTextWatermarkingConfig:
+    """Return the switched-on watermark as `generate` takes it."""
+    if shaping.synthid_depth:
+        return SynthIDTextWatermarkingConfig(
+            ngram_len=shaping.synthid_ngram,
+            keys=list(shaping.synthid_keys[: shaping.synthid_depth]),
+            context_history_size=shaping.synthid_history,
+        )
+    return WatermarkingConfig(
+        greenlist_ratio=shaping.watermark_ratio,
+        bias=shaping.watermark_bias,
+        hashing_key=shaping.watermark_key,
+        seeding_scheme=shaping.watermark_scheme,
+        context_width=shaping.watermark_context,
+    )
 
 
 class _Given(LogitsProcessor):  # type: ignore[misc]

@@ -12,7 +12,7 @@ from core.decoding.config import MethodConfig
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from pages.ui import platform
-from pages.ui.decode import lines
+from pages.ui.decode import lines, marks
 from pages.ui.decode.methods.strategies import STRATEGIES, strategy_of
 from pages.ui.decode.state import GIVEN_FOR, MAX_GIVEN, STEP
 from pages.ui.decode.trees import first_run
@@ -57,6 +57,7 @@ COMMON = declare(
         placeholder="One a line; \\n is a line break",
         help="The run ends with the token that completes one of them."),
     *lines.ROWS,
+    *marks.ROWS,
     Toggle("cache", "KV cache", True, field="use_cache",
         help="Without it the whole text goes through the model at every step: slower, same "
         "result."),
@@ -128,7 +129,13 @@ def method() -> None:
     draw("method", label_visibility="collapsed")
     draw("tokens", *STRATEGIES[value("method")].beside)
     offered = (strategy for strategy in STRATEGIES.values() if strategy.offered())
-    keys = (*(key for strategy in offered for key in strategy.more), "stop", *lines.KEYS, "cache")
+    keys = (
+        *(key for strategy in offered for key in strategy.more),
+        "stop",
+        *lines.KEYS,
+        *marks.KEYS,
+        "cache",
+    )
     with fold.popover("More settings", keys):
         draw(*keys)
 

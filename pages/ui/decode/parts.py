@@ -7,6 +7,7 @@ from typing import Any
 
 from core import figures
 from core.decoding.record.trace import Trace
+from core.decoding.shaping.config import WATERMARKS
 from core.figures.base.figure import Figure
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.paper import Paper
@@ -35,6 +36,13 @@ def _candidates(view: DecodeView, trace: Trace) -> Mapping[str, Any] | None:
 
 def _read_or_run(view: DecodeView, trace: Trace) -> Mapping[str, Any]:
     return {**_selected(view, trace), "reads": view.reads}
+
+
+def _watermark(view: DecodeView, trace: Trace) -> Mapping[str, Any] | None:
+    """The run, and its text with an edited word, if it has a watermark."""
+    if not trace.config.shaping.active(WATERMARKS):
+        return None
+    return {**_selected(view, trace), "edited": view.result("edited")}
 
 
 def of_step(name: str, draw: Figure[...]) -> PagePart:
@@ -75,6 +83,7 @@ UNCERTAINTY = PagePart(
     figures.uncertainty,
     _read_or_run,
 )
+WATERMARK = PagePart("watermark", figures.watermark, _watermark)
 PROMPT = PagePart(
     "prompt",
     figures.prompt_reading,
@@ -88,4 +97,4 @@ TIME = PagePart(
     lambda view, trace: dict(zip(("runs", "others"), timed_runs(view, trace), strict=True)),
 )
 STEP = (CANDIDATES, STAGES, SOFTMAX)
-RUN = (UNCERTAINTY, PROMPT, TIME)
+RUN = (UNCERTAINTY, WATERMARK, PROMPT, TIME)

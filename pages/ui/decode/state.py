@@ -79,7 +79,7 @@ class DecodeView(View):
     key: ClassVar[str] = "view"
     example: ClassVar[str] = "decode.json"
     measurements: ClassVar[dict[str, str]] = {"compare": "compared"}
-    of_trace: ClassVar[tuple[str, ...]] = ("check", "logits", "compare", "pins")
+    of_trace: ClassVar[tuple[str, ...]] = ("check", "logits", "compare", "pins", "edited")
 
     prompt_first: int = 0
     compared: CacheRuns | None = None

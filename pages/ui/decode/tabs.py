@@ -15,7 +15,7 @@ from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
 from pages.ui import platform, registry
-from pages.ui.decode import another, branches, controls, forks, notice, parts, state, work
+from pages.ui.decode import another, branches, controls, forks, marks, notice, parts, state, work
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import DecodeView
 from pages.ui.platform import slot
@@ -99,6 +99,11 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
             else {}
         ),
         "uncertainty": Tab("Uncertainty", partial(_uncertainty, view, trace, redraw)),
+        **(
+            {"watermark": Tab("Watermark", partial(marks.draw, view, trace, redraw))}
+            if marks.is_marked(trace)
+            else {}
+        ),
         "forks": Tab("Fork points", partial(forks.draw, view, trace)),
         "arithmetic": Tab("Arithmetic", partial(_arithmetic, view, trace)),
         "prompt": Tab("Prompt predictions", partial(_prompt, view, trace)),
