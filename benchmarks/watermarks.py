@@ -9,16 +9,15 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch
 
 from core import Sampling, Shaping, collect, load_model
-from core.decoding.record.steps import Mark
+from core.decoding.reading.watermarks import THRESHOLD, detect, detections
+from core.decoding.record.steps import MarkedToken
 from core.decoding.shaping.functions.watermarks import g_score, is_green
-from core.decoding.watermarks import THRESHOLD, detect, detections
+from core.evaluation.false_positives import FILE
 
-FILE = Path(__file__).parents[1] / "assets" / "evaluation" / "watermarks.json"
 LENGTHS = (25, 50, 100, 200, 400)
 TEXTS, GREEN_KEYS, LAYER_KEYS = 60, 20, 5
 PROMPTS = ("Once upon a time", "One day, a little girl", "There was a big dog", "Tom and Mia")
@@ -80,17 +79,17 @@ def _other_key(name: str, dice: random.Random) -> Shaping:
     return Shaping(synthid_depth=30, synthid_keys=[dice.randrange(2**20) for _ in range(30)])
 
 
-def _marks(ids: Sequence[int], name: str, shaping: Shaping, model) -> list[Mark | None]:  # type: ignore[no-untyped-def]
+def _marks(ids: Sequence[int], name: str, shaping: Shaping, model) -> list[MarkedToken | None]:  # type: ignore[no-untyped-def]
     if name == "watermark_bias":
         value = (0.0, shaping.watermark_ratio, shaping.watermark_key, "lefthash", 1)
         green = (
             is_green(ids[at - 1 : at + 1], model.vocab_size, value) for at in range(1, len(ids))
         )
-        return [None, *(Mark(float(one), 0.0, 0.0) for one in green)]
+        return [None, *(MarkedToken(float(one), 0.0, 0.0) for one in green)]
     layers = (30, shaping.synthid_keys, shaping.synthid_ngram, shaping.synthid_history)
     first = shaping.synthid_ngram - 1
     scores = (g_score(ids[at - first : at + 1], layers) for at in range(first, len(ids)))
-    return [*[None] * first, *(Mark(score, 0.0, 0.0) for score in scores)]
+    return [*[None] * first, *(MarkedToken(score, 0.0, 0.0) for score in scores)]
 
 
 def _found(scores: Sequence[float | None], length: int) -> bool:

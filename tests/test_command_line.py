@@ -396,7 +396,10 @@ def test_what_a_figure_or_a_check_would_ignore_or_not_write_is_refused(
         (["figure", out, "--step", "4"], "This trace has 3 steps, counted from 1; got 4."),
         (["figure", out, "--step", "0"], "counted from 1; got 0."),
         (["figure", out, *to], "can't be written: No such file or directory"),
-        (["check", out, "--model", folder, "--draft", folder], "Only Speculative takes a draft"),
+        (
+            ["check", out, "--model", folder, "--draft", folder],
+            "ContrastiveDecoding and Speculative take a draft",
+        ),
     ):
         capsys.readouterr()
         assert main(arguments) == 2

@@ -10,6 +10,7 @@ from core.decoding.beam.method import BEAM_SEARCH
 from core.decoding.by_engine.method import BY_ENGINE
 from core.decoding.config import MethodConfig
 from core.decoding.contrastive.method import CONTRASTIVE_SEARCH
+from core.decoding.contrastive_decoding.method import CONTRASTIVE_DECODING
 from core.decoding.diffusion.method import DIFFUSION
 from core.decoding.errors import ConfigError
 from core.decoding.method import Method
@@ -23,6 +24,7 @@ METHODS: tuple[Method[Any], ...] = (
     GREEDY,
     SAMPLING,
     CONTRASTIVE_SEARCH,
+    CONTRASTIVE_DECODING,
     BEAM_SEARCH,
     REASONING,
     BY_ENGINE,

@@ -159,11 +159,15 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
         "stages": figures.step_stages,
         "softmax": figures.softmax_row,
     }
+    if trace.config.shaping.contrasts:
+        draws["second"] = figures.second_forward
     if any(step.compared for step in steps):
         draws["compared"] = figures.contrast_bars
     for name, draw in draws.items():
         yield Entry(name, partial(_of_step, trace, name, draw), "step", len(steps), opens)
     yield _all("uncertainty", of_figure("uncertainty", figures.uncertainty, trace))
+    if trace.config.shaping.dola_layers:
+        yield _all("layers", of_figure("layers", figures.dola_layers, trace))
     if trace.config.shaping.active(WATERMARKS):
         yield _all("watermark", of_figure("watermark", figures.watermark, trace))
     read = len(trace.prompt_step.positions) if trace.prompt_step else 0

@@ -48,8 +48,6 @@ from .decode.stages import step_stages as step_stages
 from .decode.strip import Legend as Legend
 from .decode.strip import legend as legend
 from .decode.strip import token_colors as token_colors
-from .decode.watermark import watermark as watermark
-from .decode.watermark import watermark_data as watermark_data
 from .diffusion.budget import diffusion_budget as diffusion_budget
 from .diffusion.budget import diffusion_budget_data as diffusion_budget_data
 from .diffusion.canvas import canvas_fill as canvas_fill
@@ -66,6 +64,12 @@ from .evaluate.agreement import evaluate_agreement as evaluate_agreement
 from .evaluate.agreement import evaluate_agreement_data as evaluate_agreement_data
 from .evaluate.best_of import best_of as best_of
 from .evaluate.best_of import best_of_data as best_of_data
+from .guided.dola import dola_layers as dola_layers
+from .guided.dola import dola_layers_data as dola_layers_data
+from .guided.second import second_forward as second_forward
+from .guided.second import second_forward_data as second_forward_data
+from .guided.watermark import watermark as watermark
+from .guided.watermark import watermark_data as watermark_data
 from .home.tree import methods_tree as methods_tree
 from .home.tree import methods_tree_data as methods_tree_data
 from .home.words import forwards_words as forwards_words

@@ -29,7 +29,7 @@ from core.decoding.reading.types import (
     text_tokens,
 )
 from core.decoding.record.compared import Compared
-from core.decoding.record.steps import Mark
+from core.decoding.record.steps import MarkedToken, Second
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import WATERMARKS, Shaping
 from core.decoding.speculative.acceptance import acceptance_table
@@ -100,6 +100,9 @@ def _decode() -> Iterator[Entry]:
         marked = _marked(shaping)
         yield f"{name} watermark", "watermark", (marked,), {"selected": 3}
         yield f"{name} edited", "watermark", (marked, marked), {}
+    guided = _guided()
+    yield "hostile second_forward", "second_forward", (guided.token_steps[2], guided), {}
+    yield "hostile dola_layers", "dola_layers", (_layered(guided),), {"selected": 2}
     contrast = _contrast()
     yield "contrast_bars", "contrast_bars", (contrast.token_steps[0], contrast), {}
     yield "empty", "probability_heatmap", (replace(gumbel, steps=(), token_ids=(), text=""),), {}
@@ -114,7 +117,9 @@ def _marked(shaping: Shaping) -> Trace:
             step,
             stages=(
                 *step.stages[:-1],
-                step.stages[-1]._replace(name=name, mark=Mark(float(step.index % 3 > 0), 0.3, 0.6)),
+                step.stages[-1]._replace(
+                    name=name, mark=MarkedToken(float(step.index % 3 > 0), 0.3, 0.6)
+                ),
                 step.stages[-1],
             ),
         )
@@ -122,6 +127,44 @@ def _marked(shaping: Shaping) -> Trace:
     ]
     config = replace(made.config, shaping=shaping)
     return replace(made, steps=(*made.steps[:-24], *steps), config=config)
+
+
+def _guided() -> Trace:
+    """Return a run whose steps hold a second forward's numbers."""
+    made = make_trace(4, hostile=True)
+    steps = [
+        replace(
+            step,
+            stages=(
+                step.stages[0],
+                step.stages[0]._replace(
+                    name="guidance_scale", second=Second(tuple(reversed(step.stages[0].probs)))
+                ),
+                *step.stages[1:],
+            ),
+        )
+        for step in made.token_steps
+    ]
+    config = replace(made.config, shaping=Shaping(guidance_scale=1.5))
+    return replace(made, steps=(*made.steps[:-4], *steps), config=config)
+
+
+def _layered(guided: Trace) -> Trace:
+    """Return a guided run as one by DoLa."""
+    steps = [
+        replace(
+            step,
+            stages=tuple(
+                stage._replace(name="dola_layers", second=stage.second._replace(layer=step.index))
+                if stage.second
+                else stage
+                for stage in step.stages
+            ),
+        )
+        for step in guided.token_steps
+    ]
+    config = replace(guided.config, shaping=Shaping(dola_layers="high"))
+    return replace(guided, steps=(*guided.steps[:-4], *steps), config=config)
 
 
 def _contrast() -> Trace:

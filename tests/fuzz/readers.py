@@ -32,6 +32,7 @@ from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.settings.bias import bias_lines, biases_in
 from core.decoding.shaping.settings.watermarks import keys_in
 from core.evaluation.example import example_from_dict
+from core.evaluation.false_positives import found_texts
 from core.evaluation.plan.files import read_evaluation
 from core.evaluation.plan.leaks import find_leaks
 from core.evaluation.plan.plan_file import read_plan
@@ -358,6 +359,9 @@ READERS = (
     Reader("settings", _config, ConfigError, CONFIGS, "core/decoding/methods.py"),
     Reader("logit bias, option", _biases, ConfigError, (b"383=-5,12=2.5",),
         "core/decoding/shaping/settings/bias.py"),
+    Reader("watermarks found", lambda data: found_texts(data, "watermark_bias"), EvaluationError,
+        ((ROOT / "assets/evaluation/watermarks.json").read_bytes(),),
+        "core/evaluation/false_positives.py"),
     Reader("SynthID keys", _synthid_keys, ConfigError, (b"654,400,836",),
         "core/decoding/shaping/settings/watermarks.py"),
     Reader("logit bias, field", lambda data: bias_lines(_text(data), len), ConfigError,

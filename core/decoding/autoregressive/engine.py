@@ -15,6 +15,7 @@ from core.decoding.config import Ended, MethodConfig
 from core.decoding.errors import DecodingError
 from core.decoding.loop.recording import read_step
 from core.decoding.loop.run import process_prompt, token_limit
+from core.decoding.loop.second import second_forwards
 from core.decoding.loop.text import Ending
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.record.steps import Draw, ForcedAs, Phase, Step, StepSeconds, TokenStep
@@ -27,7 +28,7 @@ from core.decoding.shaping.draws import (
 )
 from core.decoding.shaping.known import require_drawable
 from core.decoding.shaping.long_rows import Ranking, ranked
-from core.decoding.shaping.stages import Distribution, raw_distribution
+from core.decoding.shaping.stages import Distribution, all_on, raw_distribution
 from core.decoding.shaping.step import StepShaper
 
 
@@ -182,6 +183,7 @@ def shaper_of(model: LanguageModel, config: MethodConfig) -> StepShaper:
         known=getattr(model, "known", None) is not None,
         seed=getattr(config, "seed", 0),
         token_bytes=model.token_bytes,
+        forwards=second_forwards(model, config),
     )
 
 
@@ -189,6 +191,7 @@ class Picked(NamedTuple):
     """A pick with the distributions that led to it; times in seconds.
 
     `top` ranks the candidates of the first distribution if all of its tokens are known.
+    `second_seconds` is the time of a second forward.
     """
 
     pick: Pick
@@ -196,6 +199,7 @@ class Picked(NamedTuple):
     shaping_seconds: float
     draw_seconds: float
     top: Ranking | None = None
+    second_seconds: float = 0.0
 
 
 class ForcedToken(NamedTuple):
@@ -234,10 +238,10 @@ class Picker:
         Args:
             noise: noise from `draws.draw_noise`; None draws the run's next noise.
         """
-        started = perf_counter()
+        started, second = perf_counter(), self._shaper.second_seconds
         top = None if self._shaper.known else ranked(logits, self._config.top_candidates)
         stages = self._shaper.distributions(logits, previous_ids, index, top)
-        shaped = perf_counter()
+        shaped, second = perf_counter(), self._shaper.second_seconds - second
         if self._sampling:
             method = self._sampling.draw
             if noise is None:
@@ -247,7 +251,8 @@ class Picker:
             pick = draw(stages[-1], method, noise)
         else:
             pick = Pick(stages[-1].token_id(0))
-        return Picked(pick, stages, shaped - started, perf_counter() - shaped, top)
+        shaping = shaped - started - second
+        return Picked(pick, stages, shaping, perf_counter() - shaped, top, second)
 
     def record(
         self,
@@ -275,7 +280,9 @@ class Picker:
             draw=Draw(method, pick.uniform, pick.interval, reading.scores),
             stages=reading.stages,
             text=text,
-            seconds=StepSeconds(forward, picked.shaping_seconds, picked.draw_seconds),
+            seconds=StepSeconds(
+                forward + picked.second_seconds, picked.shaping_seconds, picked.draw_seconds
+            ),
             finish_reason=finish_reason,
         )
 
@@ -297,7 +304,7 @@ class Picker:
             raise cannot_force(self._model, token_id)
         started = perf_counter()
         before = [raw_distribution(logits)] if picked is None else picked.stages
-        stages = [*before, _all_on(token_id, before[-1])]
+        stages = [*before, all_on(token_id, before[-1])]
         shaping = perf_counter() - started if picked is None else picked.shaping_seconds
         reading = read_step(self._model, stages, Pick(token_id), self._config.top_candidates)
         candidates = tuple(
@@ -340,10 +347,3 @@ def cannot_force(model: LanguageModel, token_id: int) -> DecodingError:
         f"The model rules out the token {model.token_text(token_id)!r}, which is to be forced; "
         "give another token or text."
     )
-
-
-def _all_on(token_id: int, before: Distribution) -> Distribution:
-    """Return a stage that gives a forced token probability 1, whatever its probability was."""
-    ids = torch.tensor([token_id])
-    removed_mass = max(0.0, -math.expm1(before.log_probs_of(ids)[0]))
-    return Distribution("forced", ids, torch.zeros(1), torch.ones(1), 0.0, 1, removed_mass)

@@ -44,6 +44,7 @@ class Diffusion(MethodConfig):
 
     method: ClassVar[str] = "diffusion"
     words: ClassVar[str] = "masked diffusion"
+    can_contrast: ClassVar[bool] = False
 
     top_candidates: int = setting(20, within=Interval(2, MAX_CANDIDATES))
     order: FillOrder = setting("confidence", "which masked positions are filled first")

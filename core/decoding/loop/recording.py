@@ -11,7 +11,7 @@ from torch import Tensor
 
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel, Vocabulary
-from core.decoding.record.steps import Candidate, Mark, PromptPosition, Stage
+from core.decoding.record.steps import Candidate, MarkedToken, PromptPosition, Second, Stage
 from core.decoding.shaping.draws import Pick, noisy_scores
 from core.decoding.shaping.known import known_distribution
 from core.decoding.shaping.long_rows import (
@@ -21,6 +21,7 @@ from core.decoding.shaping.long_rows import (
     ranked,
     ranked_rows,
 )
+from core.decoding.shaping.stage import SecondLogits, TokenScores
 from core.decoding.shaping.stages import NO_DISTRIBUTION, Distribution
 
 PROMPT_CANDIDATES = 5
@@ -74,8 +75,10 @@ def read_step(
         tail = max(0.0, float(stage.probs.sum()) - sum(row)) + stage.tail
         if stage is not raw and stage.kept == sum(1 for prob in row if prob > 0):
             tail = 0.0
-        mark = None if stage.scores is None else _mark(before, stage, pick.token_id)
-        numbers = stage.kept, stage.removed_mass, stage.noise, mark
+        kept = stage.record
+        mark = _mark(before, stage, kept, pick.token_id) if isinstance(kept, TokenScores) else None
+        second = _second(kept, places) if isinstance(kept, SecondLogits) else None
+        numbers = stage.kept, stage.removed_mass, stage.noise, mark, second
         records.append(Stage(stage.name, tuple(row), tail, *numbers))
     records.append(records[-1].unchanged)
     removed: list[str | None] = [None] * len(ids)
@@ -91,16 +94,22 @@ def read_step(
     return StepNumbers(candidates, tuple(records), entropy, tail_mass, surprisal, scores)
 
 
-def _mark(before: Distribution, stage: Distribution, token_id: int) -> Mark | None:
+def _second(second: SecondLogits, token_ids: Tensor) -> Second:
+    """Return the probabilities of candidates in a second forward."""
+    log_probs = torch.log_softmax(second.logits.double(), dim=-1)
+    return Second(tuple(log_probs.take(token_ids).exp().tolist()), second.layer)
+
+
+def _mark(
+    before: Distribution, stage: Distribution, scores: TokenScores, token_id: int
+) -> MarkedToken:
     """Return the numbers of a watermark's stage, given the emitted token."""
-    if stage.scores is None:
-        return None
-    values, of = stage.scores
+    values, of = scores
     means = [
         float(torch.linalg.vecdot(d.probs, values if d.ids is None else values.take(d.ids)))
         for d in (before, stage)
     ]
-    return Mark(of(token_id), *(min(1.0, mean) for mean in means))
+    return MarkedToken(of(token_id), *(min(1.0, mean) for mean in means))
 
 
 def least_entropy(raw: Distribution) -> float:

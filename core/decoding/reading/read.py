@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from core.decoding.autoregressive.config import Greedy
@@ -114,7 +115,17 @@ def read_edited(model: LanguageModel, trace: Trace, at_step: int, text: str) -> 
     marks = {
         name: getattr(shaping, name) for name, spec in SETTINGS.items() if spec.role == "watermark"
     }
-    config = Greedy(max_new_tokens=len(given), top_candidates=1, shaping=Shaping(**marks))
+    return read_marked(model, replace(trace, token_ids=tuple(given)), Shaping(**marks))
+
+
+def read_marked(model: LanguageModel, trace: Trace, shaping: Shaping) -> Trace[Greedy]:
+    """Return the reading of a trace's tokens with the settings of a watermark.
+
+    Raises:
+        ConfigError: a token that the model lacks.
+    """
+    given = trace.token_ids
+    config = Greedy(max_new_tokens=len(given), top_candidates=1, shaping=shaping)
     require_given(model, given, config)
     return record_run(
         model,

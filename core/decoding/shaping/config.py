@@ -11,17 +11,17 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from core.decoding.shaping.settings.watermarks import Watermarks
+from core.decoding.shaping.settings.guidance import Guidance
 from core.decoding.shaping.spec import SettingSpec, specs_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shaping(Watermarks):
+class Shaping(Guidance):
     """Settings of the shaping, from logits to the final distribution; the defaults change nothing.
 
-    Penalties and bans act first, then `min_new_tokens` (a field of the method's config), then
-    temperature and filters, last watermarks. Within each group the fields' order applies, which is
-    transformers' where transformers has them.
+    Contrasts with a second forward act first, then penalties and bans, then `min_new_tokens` (a
+    field of the method's config), then temperature and filters, last watermarks. Within each group
+    the fields' order applies, which is transformers' where transformers has them.
     `temperature=0` means greedy decoding. Unlike in `generate`, an unset `top_k` filters nothing
     (transformers' implicit default is 50).
 
@@ -44,6 +44,11 @@ class Shaping(Watermarks):
         """True if a penalty or a ban is switched on."""
         return bool(self.active(PENALTIES))
 
+    @property
+    def contrasts(self) -> bool:
+        """True if a setting needs a second forward at each step."""
+        return bool(self.active(CONTRASTS))
+
     def token_ids(self) -> dict[str, Collection[int]]:
         """Token ids in the settings' values, by setting; a model must have these tokens."""
         return {name: spec.token_ids(getattr(self, name)) for name, spec in SETTINGS.items()}
@@ -61,15 +66,18 @@ PENALTIES = tuple(name for name, spec in ACTING.items() if spec.penalises)
 WARPERS = tuple(name for name in ACTING if name not in PENALTIES)
 # Settings that move probability mass between tokens and remove none.
 RESCALING = {
-    name for name, spec in SETTINGS.items() if spec.role in ("penalty", "temperature", "watermark")
+    name
+    for name, spec in SETTINGS.items()
+    if spec.role in ("penalty", "temperature", "contrast", "watermark")
 }
-LOGIT_PENALTIES = tuple(name for name in PENALTIES if name in RESCALING)
+LOGIT_PENALTIES = tuple(name for name in PENALTIES if ACTING[name].role == "penalty")
 # Settings that remove a few tokens of many.
 BANS = {*(name for name, spec in SETTINGS.items() if spec.role == "ban"), "min_new_tokens"}
 # In the order of the stages of a run's step.
 WATERMARKS = tuple(name for name, spec in ACTING.items() if spec.role == "watermark")
-_FIRST = tuple(name for name in PENALTIES if name not in WATERMARKS)
-RUN_ORDER = (*_FIRST, "min_new_tokens", *WARPERS, *WATERMARKS)
+CONTRASTS = tuple(name for name, spec in ACTING.items() if spec.role == "contrast")
+_SECOND = tuple(name for name in PENALTIES if name not in (*WATERMARKS, *CONTRASTS))
+RUN_ORDER = (*CONTRASTS, *_SECOND, "min_new_tokens", *WARPERS, *WATERMARKS)
 STAGES = ("raw", *RUN_ORDER, "argmax", "forced", "server", "final")
 
 

@@ -51,7 +51,9 @@ class Order:
 
 
 # Settings with a function here and no processor in transformers.
-*_ADDED, _LAST_ADDED = (spec.label for spec in ACTING.values() if spec.generate is None)
+*_ADDED, _LAST_ADDED = (
+    ACTING[name].label for name in SEQUENCES["transformers"] if ACTING[name].generate is None
+)
 TRANSFORMERS = Order(
     key="transformers",
     label="transformers",

@@ -12,11 +12,19 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from torch import Tensor
 
+from core.decoding.errors import DecodingError
+
 
 def named_uniform(seed: int, name: str, index: int) -> float:
     """Return the number in [0, 1) for a name at a step, without using the run's generator."""
     digest = hashlib.sha256(f"{seed}/{name}/{index}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
+
+
+def shared_length(text: Sequence[int], other: Sequence[int]) -> int:
+    """Return the length of two texts' common prefix, in tokens."""
+    pairs = zip(text, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))
 
 
 class NamedNoise:
@@ -44,6 +52,18 @@ class TokenScores(NamedTuple):
     of: Callable[[int], float]
 
 
+class SecondLogits(NamedTuple):
+    """Logits of a second forward at a step.
+
+    Args:
+        logits: `[vocab]`.
+        layer: the layer that they come from; None for a whole model.
+    """
+
+    logits: Tensor
+    layer: int | None = None
+
+
 class StepContext(NamedTuple):
     """Information that a stage gets in addition to the logits.
 
@@ -54,7 +74,9 @@ class StepContext(NamedTuple):
             every run with this seed, and the step records it.
         token_bytes: returns the bytes of a token.
         min_tokens_to_keep: minimum number of tokens that every filter leaves.
-        scores: receives the scores of a watermark's stage by its name; None if nothing reads them.
+        records: receives what a stage keeps for the step's record by its name; None if nothing
+            reads it.
+        forwards: returns the second logits of a setting at this step.
     """
 
     ids: Sequence[int] = ()
@@ -62,12 +84,25 @@ class StepContext(NamedTuple):
     uniform: NamedNoise = NamedNoise()
     token_bytes: Callable[[int], bytes] | None = None
     min_tokens_to_keep: int = 1
-    scores: dict[str, TokenScores] | None = None
+    records: dict[str, TokenScores | SecondLogits] | None = None
+    forwards: Callable[[str, StepContext], tuple[SecondLogits, ...]] | None = None
 
-    def keep_scores(self, name: str, values: Tensor, of: Callable[[int], float]) -> None:
-        """Keep the scores of a stage, for the step's record."""
-        if self.scores is not None:
-            self.scores[name] = TokenScores(values, of)
+    def keep(self, name: str, record: TokenScores | SecondLogits) -> None:
+        """Keep the scores or second logits of a stage for the step's record."""
+        if self.records is not None:
+            self.records[name] = record
+
+    def second(self, name: str) -> tuple[SecondLogits, ...]:
+        """Return the second logits of a setting.
+
+        Raises:
+            DecodingError: the shaper runs no second forward.
+        """
+        if self.forwards is None:
+            raise DecodingError(
+                f"{name} needs a second forward at each step, which is not run here; switch it off."
+            )
+        return self.forwards(name, self)
 
 
 # Context of a function that is called by itself.

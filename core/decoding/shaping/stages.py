@@ -14,12 +14,19 @@ from core.decoding.errors import DecodingError
 from core.decoding.shaping.config import (
     ACTING,
     BANS,
+    CONTRASTS,
     RESCALING,
     SETTINGS,
 )
-from core.decoding.shaping.functions import filters, penalties, temperatures, watermarks
+from core.decoding.shaping.functions import (
+    filters,
+    guidance,
+    penalties,
+    temperatures,
+    watermarks,
+)
 from core.decoding.shaping.long_rows import LONG, Ranking, count_above, places_left
-from core.decoding.shaping.stage import StageFunction, TokenScores
+from core.decoding.shaping.stage import SecondLogits, StageFunction, TokenScores
 
 
 class Processor(NamedTuple):
@@ -31,7 +38,7 @@ class Processor(NamedTuple):
 
 
 # The functions have their settings' names.
-FUNCTIONS = (penalties, temperatures, filters, watermarks)
+FUNCTIONS = (penalties, temperatures, filters, guidance, watermarks)
 ACTS: dict[str, StageFunction] = {
     name: next(getattr(module, name) for module in FUNCTIONS if hasattr(module, name))
     for name in ACTING
@@ -66,7 +73,7 @@ class Distribution:
             others.
         noise: the stage's own uniform number, if it used one.
         exact: whether `tail` is exact; otherwise it is an upper bound.
-        scores: the tokens' scores by the detector of a watermark, if the stage is one.
+        record: the detector's scores of a watermark, or the logits of a second forward.
     """
 
     name: str
@@ -79,7 +86,7 @@ class Distribution:
     tail: float = 0.0
     exact: bool = True
     noise: float | None = None
-    scores: TokenScores | None = None
+    record: TokenScores | SecondLogits | None = None
 
     def token_id(self, position: int) -> int:
         """Return the token at a position of `logits`."""
@@ -175,6 +182,8 @@ def _stage_after(before: Distribution, name: str, logits: Tensor) -> Distributio
         raise DecodingError(
             f"No token is left after {name}: it bans every token that the model can emit; lower it."
         )
+    if name in CONTRASTS:
+        return _contrasted(before, name, logits, probs, log_norm)
     if name in RESCALING:
         return Distribution(name, before.ids, logits, probs, log_norm, before.kept)
     if cuts and keep is None:
@@ -191,6 +200,19 @@ def _stage_after(before: Distribution, name: str, logits: Tensor) -> Distributio
     return Distribution(name, ids, logits, probs, log_norm, count, removed_mass)
 
 
+def _contrasted(
+    before: Distribution, name: str, logits: Tensor, probs: Tensor, log_norm: float
+) -> Distribution:
+    """Return the stage of a contrast, which moves mass between tokens and may remove some."""
+    keep = places_left(logits)
+    if len(keep) >= before.kept:
+        return Distribution(name, before.ids, logits, probs, log_norm, before.kept)
+    removed_mass = max(0.0, 1 - float(before.probs.take(keep).double().sum()))
+    ids = keep if before.ids is None else before.ids.take(keep)
+    parts = ids, logits.take(keep), probs.take(keep)
+    return Distribution(name, *parts, log_norm, len(keep), removed_mass)
+
+
 def only(before: Distribution, position: int) -> Distribution:
     """Return the stage of greedy decoding: a one-hot distribution at one position of
     `before.logits`.
@@ -199,3 +221,10 @@ def only(before: Distribution, position: int) -> Distribution:
     logit = before.logits[position : position + 1]
     removed_mass = max(0.0, -math.expm1(float(logit) - before.log_norm))
     return Distribution("argmax", ids, logit, torch.ones(1), float(logit), 1, removed_mass)
+
+
+def all_on(token_id: int, before: Distribution) -> Distribution:
+    """Return a stage that gives a forced token probability 1, whatever its probability was."""
+    ids = torch.tensor([token_id])
+    removed_mass = max(0.0, -math.expm1(before.log_probs_of(ids)[0]))
+    return Distribution("forced", ids, torch.zeros(1), torch.ones(1), 0.0, 1, removed_mass)

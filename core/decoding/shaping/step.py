@@ -44,7 +44,13 @@ from core.decoding.shaping.config import (
 from core.decoding.shaping.functions.penalties import remove_tokens
 from core.decoding.shaping.known import shape_known
 from core.decoding.shaping.long_rows import Ranking, first_maximum
-from core.decoding.shaping.stage import BoundStage, NamedNoise, StepContext
+from core.decoding.shaping.stage import (
+    BoundStage,
+    NamedNoise,
+    SecondLogits,
+    StepContext,
+    shared_length,
+)
 from core.decoding.shaping.stages import (
     ACTS,
     READS_STEP,
@@ -72,6 +78,7 @@ class StepShaper:
         known: whether the model names only the likeliest tokens, so that others are NaN.
         seed: seed of the stages' own noise.
         token_bytes: returns the bytes of a token, for stages that read it.
+        forwards: returns the logits of second forwards, for stages that contrast with them.
     """
 
     def __init__(
@@ -86,9 +93,10 @@ class StepShaper:
         known: bool = False,
         seed: int = 0,
         token_bytes: Callable[[int], bytes] | None = None,
+        forwards: Callable[[str, StepContext], tuple[SecondLogits, ...]] | None = None,
     ) -> None:
         self.draws, self.known = draws and shaping.temperature > 0, known
-        self.min_tokens_to_keep = min_tokens_to_keep
+        self.min_tokens_to_keep, self.forwards = min_tokens_to_keep, forwards
         self.shaping, self._seed, self._token_bytes = shaping, seed, token_bytes
         self._hold_to = min_new_tokens if eos_ids else 0
         active = {*shaping.active(SETTINGS if self.draws else PENALTIES)}
@@ -119,6 +127,11 @@ class StepShaper:
                 self._still[name] = Processor(name, act, (value, still))
         self._states: deque[tuple[Sequence[int], dict[str, BoundStage]]]
         self._states = deque([((), made)] if made else [], _STATES)
+
+    @property
+    def second_seconds(self) -> float:
+        """Seconds of all second forwards so far."""
+        return float(getattr(self.forwards, "seconds", 0.0))
 
     def distributions(
         self,
@@ -151,8 +164,8 @@ class StepShaper:
             stages = [*before, *shape(start, acts, len(logits))]
         if context is not None and (drawn := context.uniform.drawn):
             stages = [replace(stage, noise=drawn.get(stage.name, stage.noise)) for stage in stages]
-        if context is not None and (scores := context.scores):
-            stages = [replace(s, scores=scores.get(s.name, s.scores)) for s in stages]
+        if context is not None and (records := context.records):
+            stages = [replace(s, record=records.get(s.name, s.record)) for s in stages]
         if not self.draws:
             # If no stage acted, the recorded ranking gives the maximum.
             stages.append(_argmax(stages[-1], top if len(stages) == 1 else None))
@@ -234,7 +247,8 @@ class StepShaper:
                     uniform=NamedNoise(self._seed, index),
                     token_bytes=self._token_bytes,
                     min_tokens_to_keep=self.min_tokens_to_keep,
-                    scores={},
+                    records={},
+                    forwards=self.forwards,
                 )
                 states = self._states_at(context) if self._states else {}
             if name in states:
@@ -246,7 +260,7 @@ class StepShaper:
     def _states_at(self, context: StepContext) -> dict[str, BoundStage]:
         """Return the states after some tokens, continued from the nearest cached state."""
         text = context.ids[context.prompt_length :]
-        ends = [_shared(taken_in, text) for taken_in, _ in self._states]
+        ends = [shared_length(taken_in, text) for taken_in, _ in self._states]
         shared = max(ends)
         before, nearest = self._states[ends.index(shared)]
         states = {name: stage.fork() for name, stage in nearest.items()}
@@ -261,12 +275,6 @@ class StepShaper:
 def _argmax(last: Distribution, top: Ranking | None) -> Distribution:
     """Return the one-hot stage of greedy decoding; of equal maxima the first wins."""
     return only(last, top.ids[0] if top else first_maximum(last.logits))
-
-
-def _shared(text: Sequence[int], other: Sequence[int]) -> int:
-    """Return the length of two texts' common prefix, in tokens."""
-    pairs = zip(text, other, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))
 
 
 def _apply(logits: Tensor, processor: Processor) -> Tensor:

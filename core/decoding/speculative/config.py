@@ -54,6 +54,7 @@ class Speculative(MethodConfig):
 
     method: ClassVar[str] = "speculative"
     words: ClassVar[str] = "speculative decoding"
+    can_contrast: ClassVar[bool] = False
 
     draft_length: int = setting(
         4, "tokens that the draft proposes a round at most", Interval(1, MAX_DRAFT_LENGTH)

@@ -47,6 +47,8 @@ class Generator(Protocol):
     @property
     def rope(self) -> LengthDependentRope | None: ...
 
+    def encode(self, text: str) -> list[int]: ...
+
     def token_bytes(self, token_id: int) -> bytes: ...
 
 
@@ -148,6 +150,7 @@ def _generate(
             generation_config=generation_config,
             logits_processor=LogitsProcessorList([_Given(given, len(prompt_ids))] if given else []),
             stopping_criteria=StoppingCriteriaList(stopping if config.stop_strings else []),
+            **_negative(model, config.shaping),
             **forced,
         )
 
@@ -181,6 +184,14 @@ def _arguments(shaping: Shaping, names: Iterable[str]) -> dict[str, Any] | None:
     values = ((s, getattr(shaping, s.field)) for s in specs if s.field not in WATERMARKS)
     passed = {spec.generate: spec.passed(value) for spec, value in values if spec.generate}
     return passed | {"watermarking_config": watermark(shaping) if watermarks else None}
+
+
+def _negative(model: Generator, shaping: Shaping) -> dict[str, torch.Tensor]:
+    """Return the argument with the negative prompt of a guided run."""
+    if shaping.guidance_scale == 1 or not shaping.negative_prompt:
+        return {}
+    ids = torch.tensor([model.encode(shaping.negative_prompt)], device=model.device)
+    return {"negative_prompt_ids": ids}
 
 
 def watermark(shaping: Shaping) -> WatermarkingConfig | SynthIDTextWatermarkingConfig:

@@ -45,6 +45,16 @@ def _watermark(view: DecodeView, trace: Trace) -> Mapping[str, Any] | None:
     return {**_selected(view, trace), "edited": view.result("edited")}
 
 
+def _layers(view: DecodeView, trace: Trace) -> Mapping[str, Any] | None:
+    """The run, if its steps are contrasted with earlier layers."""
+    return _selected(view, trace) if trace.config.shaping.dola_layers else None
+
+
+def _second(view: DecodeView, trace: Trace) -> Mapping[str, Any] | None:
+    """The selected step, if a second forward runs beside it."""
+    return _step(view, trace) if trace.config.shaping.contrasts else None
+
+
 def of_step(name: str, draw: Figure[...]) -> PagePart:
     """A figure of the selected step."""
     return PagePart(name, draw, _step, where=selected_step)
@@ -83,6 +93,8 @@ UNCERTAINTY = PagePart(
     figures.uncertainty,
     _read_or_run,
 )
+SECOND = PagePart("second", figures.second_forward, _second, where=selected_step)
+LAYERS = PagePart("layers", figures.dola_layers, _layers)
 WATERMARK = PagePart("watermark", figures.watermark, _watermark)
 PROMPT = PagePart(
     "prompt",
@@ -97,4 +109,4 @@ TIME = PagePart(
     lambda view, trace: dict(zip(("runs", "others"), timed_runs(view, trace), strict=True)),
 )
 STEP = (CANDIDATES, STAGES, SOFTMAX)
-RUN = (UNCERTAINTY, WATERMARK, PROMPT, TIME)
+RUN = (UNCERTAINTY, SECOND, LAYERS, WATERMARK, PROMPT, TIME)

@@ -15,7 +15,7 @@ from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
 from pages.ui import platform, registry
-from pages.ui.decode import another, branches, controls, forks, marks, notice, parts, state, work
+from pages.ui.decode import another, branches, controls, forks, guided, notice, parts, state, work
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import DecodeView
 from pages.ui.platform import slot
@@ -100,8 +100,18 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
         ),
         "uncertainty": Tab("Uncertainty", partial(_uncertainty, view, trace, redraw)),
         **(
-            {"watermark": Tab("Watermark", partial(marks.draw, view, trace, redraw))}
-            if marks.is_marked(trace)
+            {"second": Tab("Two forwards", partial(_own, view, trace, parts.SECOND))}
+            if trace.config.shaping.contrasts
+            else {}
+        ),
+        **(
+            {"layers": Tab("DoLa layers", partial(_layers, view, trace, redraw))}
+            if trace.config.shaping.dola_layers
+            else {}
+        ),
+        **(
+            {"watermark": Tab("Watermark", partial(guided.draw, view, trace, redraw))}
+            if guided.is_marked(trace)
             else {}
         ),
         "forks": Tab("Fork points", partial(forks.draw, view, trace)),
@@ -210,7 +220,7 @@ def _step_head(view: DecodeView, trace: Trace, shaped: work.Shaped) -> None:
         stepper.draw(token_strip.KEY, view.selected, len(view.steps), marked)
         st.html(f'<span class="de-keys" title="{_UNCERTAIN}">Keys ← → U</span>', width="content")
         reshaped = "Knobs reshape this step."
-        reshaped = reshaped if strategy_of(shaped.trace.config).reshapes else ""
+        reshaped = reshaped if work.reshapes(shaped.trace.config) else ""
         panel.note(_changed(shaped), reshaped)
         another.draw(view, trace, trace.token_steps[shaped.step.index])
 
@@ -237,6 +247,15 @@ def _arithmetic(view: DecodeView, trace: Trace) -> None:
 def _uncertainty(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
     figure.chart(
         parts.UNCERTAINTY.part(view, trace),
+        (view.number, view.selected),
+        on_click=partial(select_step, view, redraw),
+        across=True,
+    )
+
+
+def _layers(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
+    figure.chart(
+        parts.LAYERS.part(view, trace),
         (view.number, view.selected),
         on_click=partial(select_step, view, redraw),
         across=True,

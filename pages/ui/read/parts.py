@@ -54,10 +54,16 @@ def _divergence(view: ReadView, trace: Trace) -> Mapping[str, Any] | None:
     return {"divergence": divergence, "caption": caption}
 
 
+def _marked(view: ReadView, _: Trace) -> Mapping[str, Any] | None:
+    marked = view.result("marked")
+    return None if marked is None else {"trace": marked, "selected": view.selected}
+
+
 FAVOURITES = PagePart(
     "favourites", figures.reading_favourites, _favourites, windows=_windows, unit="token"
 )
 CANDIDATES = PagePart("candidates", figures.candidate_bars, _candidates, where=selected_step)
 OWN = PagePart("own-text", figures.surprisal_lines, _own_text, "open The model's own first")
 DIVERGENCE = PagePart("two-models", figures.model_divergence, _divergence, "open Two models first")
-ALL = (FAVOURITES, CANDIDATES, UNCERTAINTY, HEATMAP, OWN, DIVERGENCE, PINS)
+MARKED = PagePart("watermark", figures.watermark, _marked, "open Watermark first")
+ALL = (FAVOURITES, CANDIDATES, UNCERTAINTY, HEATMAP, OWN, DIVERGENCE, MARKED, PINS)

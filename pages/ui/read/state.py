@@ -30,7 +30,7 @@ class ReadView(View):
     key: ClassVar[str] = "read-view"
     example: ClassVar[str] = "read.json"
     reads: ClassVar[bool] = True
-    of_trace: ClassVar[tuple[str, ...]] = ("check", "pins", "own", "divergence")
+    of_trace: ClassVar[tuple[str, ...]] = ("check", "pins", "own", "divergence", "marked")
 
     token_first: int = 0
     linked: str = ""

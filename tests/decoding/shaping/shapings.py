@@ -48,11 +48,19 @@ def _value(dice: random.Random, name: str, share: float) -> Any:
 
 def random_penalties(dice: random.Random) -> Shaping:
     """Return random penalties, the settings that act without sampling too."""
-    return Shaping(**random_settings(dice, (n for n in PENALTIES if SETTINGS[n].generate)))
+    settings = random_settings(dice, (n for n in PENALTIES if SETTINGS[n].generate))
+    return Shaping(**_one_watermark(settings))
 
 
 def random_shaping(dice: random.Random) -> Shaping:
     """Every filter and penalty that `generate` has too, each in two runs of five."""
     return Shaping(
-        **random_settings(dice, (n for n in (*PENALTIES, *WARPERS) if SETTINGS[n].generate))
+        **_one_watermark(
+            random_settings(dice, (n for n in (*PENALTIES, *WARPERS) if SETTINGS[n].generate))
+        )
     )
+
+
+def _one_watermark(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings with one watermark at most, as `generate` takes them."""
+    return {**settings, "synthid_depth": 0} if settings["watermark_bias"] else settings

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.stage import StepContext
+from core.decoding.shaping.stage import StepContext, TokenScores
 
 # Bias, share, key, scheme and width of the context.
 GreenList: TypeAlias = tuple[float, float, int, str, int]
@@ -45,7 +45,8 @@ def watermark_bias(logits: Tensor, value: GreenList, context: StepContext) -> Te
         green = _green_list(_seed(ids, key, scheme, width), size, ratio)
     shaped = logits.clone()
     shaped[green] = shaped[green] + bias
-    context.keep_scores("watermark_bias", torch.zeros(size).index_fill_(0, green, 1.0), score)
+    scores = torch.zeros(size).index_fill_(0, green, 1.0)
+    context.keep("watermark_bias", TokenScores(scores, score))
     return shaped
 
 
@@ -88,7 +89,7 @@ def synthid_depth(logits: Tensor, value: SynthId, context: StepContext) -> Tenso
     hashes = _context_hashes(text, ngram, history)
     values = _g_values(int(hashes[-1]), logits.shape[-1], keys[:depth])
     scores = values.float().mean(dim=-1)
-    context.keep_scores("synthid_depth", scores, lambda token_id: float(scores[token_id]))
+    context.keep("synthid_depth", TokenScores(scores, lambda token_id: float(scores[token_id])))
     # Before that many steps, transformers' history holds zeros.
     unused = len(text) < history and int(hashes[-1]) == 0
     if unused or bool((hashes[:-1] == hashes[-1]).any()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from core.decoding.errors import ConfigError
 from core.decoding.record.bounds import MAX_COUNT
@@ -36,7 +37,7 @@ def read_keys(owner: str, name: str, value: object) -> tuple[int, ...]:
     return tuple(value)
 
 
-def keys_in(text: str) -> list[int | str]:
+def keys_in(text: str) -> list[Any]:
     """Return the keys in a text such as `654,400`; what is no number stays text, which `read_keys`
     refuses.
     """
@@ -64,7 +65,7 @@ class Watermarks(Penalties):
         SettingSpec(
             role="watermark",
             label="Green list",
-            name="green-list watermark",
+            name="KGW watermark",
             help="Add this number to the logits of the green tokens, a random part of the "
             "vocabulary that follows from the key and the tokens before. It acts last, in greedy "
             "too. 0 is off.",
@@ -84,7 +85,7 @@ class Watermarks(Penalties):
         SettingSpec(
             role="watermark",
             label="Green share",
-            name="green share",
+            name="favoured share",
             help="Share of the vocabulary that is green at each step.",
             interval=Interval(0.0, 1.0, open_low=True, open_high=True),
             part_of="watermark_bias",
@@ -97,9 +98,10 @@ class Watermarks(Penalties):
         SettingSpec(
             role="watermark",
             label="Green-list key",
+            name="key",
             help="Whoever knows this number can find the watermark; without it the green tokens "
             "look like any others.",
-            interval=Interval(1, 2**53),
+            interval=Interval(1, 2**53 - 1),
             part_of="watermark_bias",
             generate=None,
             shown=str,
@@ -156,6 +158,7 @@ class Watermarks(Penalties):
         SettingSpec(
             role="watermark",
             label="SynthID keys",
+            name="keys",
             help="Keys of the layers, whole numbers separated by commas.",
             read=read_keys,
             parse=keys_in,

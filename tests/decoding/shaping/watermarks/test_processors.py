@@ -14,7 +14,7 @@ from core.decoding.shaping.step import StepShaper
 SIZES = (37, 300, 4096, 20_000)
 GREEN = {
     "lefthash": {"watermark_bias": 2.0},
-    "other key": {"watermark_bias": 0.7, "watermark_key": 2**53, "watermark_ratio": 0.5},
+    "other key": {"watermark_bias": 0.7, "watermark_key": 2**53 - 1, "watermark_ratio": 0.5},
     "selfhash": {"watermark_bias": 2.5, "watermark_scheme": "selfhash", "watermark_context": 2},
     "wide": {"watermark_bias": 3.0, "watermark_scheme": "selfhash", "watermark_context": 4},
 }

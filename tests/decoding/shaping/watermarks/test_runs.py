@@ -11,8 +11,9 @@ from transformers import SynthIDTextWatermarkLogitsProcessor, WatermarkDetector
 from core import BeamSearch, Greedy, Sampling, Shaping, Speculative, check, collect, load_model
 from core.decoding.check import verdict
 from core.decoding.errors import ConfigError
+from core.decoding.reading.read import read_edited, read_marked, read_text
+from core.decoding.reading.watermarks import detections
 from core.decoding.shaping.functions.watermarks import g_score, is_green
-from core.decoding.watermarks import detections
 from core.models.running.reference import watermark
 from tests.decoding.checks.forging import failed, forge, with_shaping
 from tests.decoding.shaping.watermarks.test_processors import GREEN, SYNTHID
@@ -37,8 +38,6 @@ def test_generate_makes_the_same_run_and_the_model_proves_it(model, settings) ->
         trace = collect(model, PROMPT, config)
         assert model.reference_token_ids(trace.prompt_ids, config) == list(trace.token_ids)
         assert verdict(check(trace, model)) == "proved"
-        plain = collect(model, PROMPT, replace(config, shaping=Shaping()))
-        assert trace.token_ids != plain.token_ids
         assert type(trace).from_dict(trace.to_dict()) == trace
 
 
@@ -172,3 +171,33 @@ def test_a_forged_mark_is_found(model, settings, field) -> None:
 def test_a_hostile_value_is_refused_in_one_sentence(settings, words) -> None:
     with pytest.raises(ConfigError, match=words):
         Shaping(**settings)
+
+
+def test_an_edited_token_changes_the_scores_of_the_tokens_that_hash_it(model) -> None:
+    for settings, reach in (({"watermark_bias": 2.0}, 2), ({"synthid_depth": 30}, 5)):
+        trace = collect(model, PROMPT, _sampling(**settings))
+        edited = read_edited(model, trace, 20, "#7")
+        assert edited.token_ids == (*trace.token_ids[:20], 7, *trace.token_ids[21:])
+        marks = zip(detections(trace)[0].marks, detections(edited)[0].marks, strict=True)
+        scores = [before.score != after.score for before, after in marks]
+        assert not any(scores[:20]) and any(scores[20 : 20 + reach])
+        assert not any(scores[20 + reach :])
+    with pytest.raises(ConfigError, match="edited text"):
+        read_edited(model, trace, 3, "no single token at all")
+
+
+def test_a_text_is_looked_at_with_a_key(model) -> None:
+    settings = {"watermark_bias": 4.0, "watermark_key": 99}
+    run = collect(
+        model, PROMPT, Sampling(max_new_tokens=120, min_new_tokens=120, shaping=Shaping(**settings))
+    )
+    text = read_text(model, [*run.prompt_ids, *run.token_ids])
+    scores = {}
+    for key in (99, 100):
+        marks = Shaping(watermark_bias=1.0, watermark_key=key)
+        (found,) = detections(read_marked(model, text, marks))
+        reference = WatermarkDetector(model.hf_model.config, "cpu", watermark(marks).to_dict())
+        expected = reference(torch.tensor([text.token_ids]), return_dict=True)
+        assert found.z_score == pytest.approx(expected.z_score[0], abs=1e-9)
+        scores[key] = found.z_score
+    assert scores[99] > 3 > scores[100]

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from core.decoding.record.steps import Mark
+from core.decoding.record.steps import MarkedToken
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import WATERMARKS, Shaping
 
@@ -33,7 +33,7 @@ class Detection(NamedTuple):
 
     name: str
     expected: float
-    marks: tuple[Mark | None, ...]
+    marks: tuple[MarkedToken | None, ...]
     scored: tuple[bool, ...]
     counts: tuple[int, ...]
     means: tuple[float | None, ...]
@@ -82,7 +82,7 @@ def detections(trace: Trace) -> tuple[Detection, ...]:
 
 
 def detect(
-    ids: Sequence[int], marks: Sequence[Mark | None], name: str, shaping: Shaping
+    ids: Sequence[int], marks: Sequence[MarkedToken | None], name: str, shaping: Shaping
 ) -> Detection:
     """Return the detection of one watermark, given the numbers of each token."""
     green = name == "watermark_bias"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.decoding.counting import counted, nth
+from core.decoding.reading.watermarks import ENOUGH, THRESHOLD, Detection, detections
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
-from core.decoding.watermarks import ENOUGH, THRESHOLD, Detection, detections
 from core.figures.base.axes import PERCENT_TICKS, axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import lines, percent, settings_caption, show_token, table_text
@@ -57,7 +57,7 @@ def _verdict(found: Detection) -> str:
     """Return the detector's numbers of a whole text."""
     if found.z_score is None or found.p_value is None or found.means[-1] is None:
         return "no token can be scored"
-    what = "green" if found.name == "watermark_bias" else "mean g-value"
+    what = "favoured" if found.name == "watermark_bias" else "mean g-value"
     return (
         f"{percent(found.means[-1])} {what} of {counted(found.counts[-1], 'token')} "
         f"(unmarked: {percent(found.expected)}), z = {_number(found.z_score)}, "
@@ -88,7 +88,10 @@ def _meaning(found: Sequence[tuple[str, Detection]]) -> list[str]:
             (theme.ink, f"z = {THRESHOLD:g}", "┆"),
         ],
         [
-            (theme.first, "score of the token: green 100 %" if _green(found) else "mean g-value"),
+            (
+                theme.first,
+                "score of the token: favoured 100 %" if _green(found) else "mean g-value",
+            ),
             (theme.muted, "mean of a draw: model", "○"),
             (theme.ink, "with the watermark", "▬"),
         ],
@@ -114,10 +117,29 @@ def watermark(
     found = [(name, one) for name, run in texts for one in detections(run)[:1] if one.marks]
     if not found:
         return "No watermark was on in this run: set Green list or SynthID layers, and press Run."
+    sheet = _sheet(found, theme, paper)
+    for (_, one), run, color, symbol in zip(
+        found, (trace, edited or trace), (theme.first, theme.second), ("circle", "diamond"),
+        strict=False,
+    ):  # fmt: skip
+        sheet.traces.append(_line(one, run, color, symbol))
+    sheet.traces += _steps(found[0][1], trace, theme)
+    ends = tuple(sheet.layout["xaxis"]["range"])
+    add_line(sheet, "threshold", ends, THRESHOLD, theme.ink, 1, dash="dot", layer="below")
+    if selected is not None and paper.selection:
+        look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
+        add_frame(
+            sheet, "selected", (selected + 0.5, selected + 1.5), (0, 1), theme.ink, 1.5, **look
+        )
+    return sheet
+
+
+def _sheet(found: Sequence[tuple[str, Detection]], theme: Theme, paper: Paper) -> Sheet:
+    """Return the sheet with its axes: scores above, steps below."""
     size = max(len(one.marks) for _, one in found)
     scores = [z for _, one in found for z in one.z_scores if z is not None]
     low, high = min(-3.0, *scores, 0.0), max(4.0, *scores, 0.0)
-    sheet = Sheet(
+    return Sheet(
         theme,
         paper,
         facts={"found": found},
@@ -125,7 +147,7 @@ def watermark(
         left=56,
         right=18,
         above=8,
-        below=60,
+        below=78,
         key_offset=42,
         layout={
             "showlegend": False,
@@ -147,20 +169,6 @@ def watermark(
             ),
         },
     )
-    for (_, one), run, color, symbol in zip(
-        found, (trace, edited or trace), (theme.first, theme.second), ("circle", "diamond"),
-        strict=False,
-    ):  # fmt: skip
-        sheet.traces.append(_line(one, run, color, symbol))
-    sheet.traces += _steps(found[0][1], trace, theme)
-    ends = (0.3, max(size, 8) + 0.7)
-    add_line(sheet, "threshold", ends, THRESHOLD, theme.ink, 1, dash="dot", layer="below")
-    if selected is not None and paper.selection:
-        look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
-        add_frame(
-            sheet, "selected", (selected + 0.5, selected + 1.5), (0, 1), theme.ink, 1.5, **look
-        )
-    return sheet
 
 
 def _green(found: Sequence[tuple[str, Detection]]) -> bool:

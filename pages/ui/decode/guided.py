@@ -1,4 +1,4 @@
-"""Watermarks on the Decode page: the settings without a knob, and the tab of the detector."""
+"""Second forwards and watermarks on the Decode page: settings without a knob, and the detector."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import streamlit as st
 
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS, WATERMARKS
+from core.decoding.shaping.settings.guidance import LAYERS
 from core.decoding.shaping.settings.watermarks import SCHEMES, keys_in
+from core.evaluation.false_positives import false_positive_words
 from core.figures.base.labels import visible_token
 from pages.ui import platform
 from pages.ui.decode import parts
@@ -40,7 +42,59 @@ def _number(name: str) -> Number:
     )  # fmt: skip
 
 
+_SCALE, _NEGATIVE = SETTINGS["guidance_scale"], SETTINGS["negative_prompt"]
+_LAYERS, _SHARE = SETTINGS["dola_layers"], SETTINGS["dola_alpha"]
+_SECOND = (
+    *declare(
+        Number(
+            "guidance_scale",
+            _SCALE.label,
+            1.0,
+            0.0,
+            100.0,
+            0.1,
+            field="shaping.guidance_scale",
+            help=_SCALE.help,
+        )
+    ),
+    *declare(
+        Text(
+            "negative_prompt",
+            _NEGATIVE.label,
+            "",
+            field="shaping.negative_prompt",
+            help=_NEGATIVE.help,
+            acts=lambda read: bool(read("guidance_scale") != 1.0),
+        )
+    ),
+    *declare(
+        Text(
+            "dola_layers",
+            _LAYERS.label,
+            "",
+            field="shaping.dola_layers",
+            max_chars=200,
+            placeholder="high, low, or 1,3",
+            form=(LAYERS, "high, low, or numbers with commas between"),
+            help=_LAYERS.help,
+        )
+    ),
+    *declare(
+        Number(
+            "dola_alpha",
+            _SHARE.label,
+            0.1,
+            0.01,
+            1.0,
+            0.05,
+            field="shaping.dola_alpha",
+            help=_SHARE.help,
+            acts=lambda read: bool(read("dola_layers")),
+        )
+    ),
+)
 ROWS = (
+    *_SECOND,
     *declare(_number("watermark_key")),
     *declare(
         Segments(
@@ -99,6 +153,8 @@ def draw(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
         )
         if words:
             st.text(words)
+        for name in trace.config.shaping.active(WATERMARKS):
+            st.text(false_positive_words(name))
 
 
 def _edit(view: DecodeView, trace: Trace, word: str) -> str:
