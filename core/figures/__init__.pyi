@@ -122,6 +122,8 @@ from .read.lines import surprisal_lines as surprisal_lines
 from .read.lines import surprisal_lines_data as surprisal_lines_data
 from .read.pins import pinned_lines as pinned_lines
 from .read.pins import pinned_lines_data as pinned_lines_data
+from .read.word import word_line as word_line
+from .read.word import word_line_data as word_line_data
 from .read.words import reading_caption as reading_caption
 from .reasoning.accuracy import reason_accuracy as reason_accuracy
 from .reasoning.accuracy import reason_accuracy_data as reason_accuracy_data

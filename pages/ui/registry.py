@@ -171,6 +171,8 @@ CLASS = Page(
 )
 # Joins the class that the address names, and says so on every page.
 SHOW_CLASS = Named("classroom.membership:show")
+# Goes on with the class that the browser has stored under the name.
+RESUME_CLASS, PUPIL_ITEM = Named("classroom.membership:resume"), "decoding-explorer-pupil"
 # Opens a run of another page on Inside, at its step.
 OPEN_INSIDE = Named("inside.state:open_run")
 # Continues from a token on another page with a run on Decode.

@@ -21,10 +21,12 @@ from core.decoding.diffusion.types import DiffusionBudget, ForwardsPoint, Togeth
 from core.decoding.lab.types import LabExample
 from core.decoding.many.types import ManyRuns
 from core.decoding.reading.types import (
+    FollowedWord,
     ModelDivergence,
     PinnedToken,
     TextToken,
     TokenDivergence,
+    WordSpelling,
     recorded_pins,
     text_tokens,
 )
@@ -272,11 +274,24 @@ def _read() -> Iterator[Entry]:
         tokens = tuple(text_tokens(trace))
         lines = [TokenLine("The text", tokens), TokenLine("<b>greedy</b>", tokens[:20])]
         yield f"{name}surprisal_lines", "surprisal_lines", (lines, 12), said
+        of = {**said, "quantity": "probability"}
+        yield f"{name}surprisal_lines of probability", "surprisal_lines", (lines, 12), of
         ids = [c.token_id for c in trace.token_steps[3].candidates[:5]]
         for what, pins in (("", recorded_pins(trace, ids)), (" all", _known_pins(trace, ids))):
             yield f"{name}pinned_lines{what}", "pinned_lines", (pins, trace), {"selected": 3}
+        yield f"{name}word_line", "word_line", (_word(trace), trace), {"selected": 3}
         yield f"{name}model_divergence", "model_divergence", (_divergence(tokens),), said
     yield "no pins", "pinned_lines", ((), hostile), {}
+
+
+def _word(trace: Trace) -> FollowedWord:
+    """A word of two tokens that the text has, with probabilities from 1 to less than any float."""
+    steps = trace.token_steps
+    ids = tuple(trace.token_ids[4:6])
+    texts = tuple(step.chosen.text for step in steps[4:6])
+    along = tuple(-20.0 * (at % 8) ** 2 for at in range(len(steps)))
+    lone = WordSpelling(False, (ids[0], 1), ("<i>", "w" * 40), (-math.inf, *along[:-1]))
+    return FollowedWord("<b>word</b>", (WordSpelling(True, ids, texts, along), lone))
 
 
 def _known_pins(trace: Trace, ids: Sequence[int]) -> tuple[PinnedToken, ...]:

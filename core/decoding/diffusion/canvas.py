@@ -39,17 +39,19 @@ def canvas_ids(
     return [*prompt_ids, *(mask_id if token is None else token for token in tokens[:end])]
 
 
-def listed_of(step: CanvasStep) -> Mapping[int, Sequence[OpenCandidate]]:
-    """Return the candidates of each position of a step; none for a position without any."""
+def listed_in(candidates: Sequence[OpenCandidate]) -> Mapping[int, Sequence[OpenCandidate]]:
+    """Return the candidates by position; none for a position without any."""
     listed: defaultdict[int, list[OpenCandidate]] = defaultdict(list)
-    for candidate in step.candidates:
+    for candidate in candidates:
         listed[candidate.position].append(candidate)
     return listed
 
 
-def clear_text(tokens: Slots) -> list[int]:
-    """Return the tokens before the first mask."""
+def clear_text(tokens: Slots, config: Diffusion) -> list[int]:
+    """Return the tokens before the first mask; with remasking those of the full blocks."""
     end = next((at for at, token in enumerate(tokens) if token is None), len(tokens))
+    if config.remask_per_step and end < len(tokens):
+        end -= end % config.block_length
     return cast("list[int]", tokens[:end])
 
 
@@ -60,15 +62,36 @@ def replayed(
     tokens: list[int | None] = [None] * limit
     for step in steps:
         yield step, tokens
-        for filled in step.filled:
-            tokens[filled.index] = filled.token_id
+        change(tokens, step)
+
+
+def change(tokens: list[int | None], step: CanvasStep) -> None:
+    """Put the step's tokens on the canvas, and masks where it masks again."""
+    for filled in step.filled:
+        tokens[filled.index] = filled.token_id
+    for position in step.remasked:
+        tokens[position] = None
 
 
 def all_filled(trace: Trace[Diffusion]) -> Trace[Diffusion]:
-    """Return the same run as the steps of all filled positions, in the order of the text."""
+    """Return the same run as the steps of all filled positions, in the order of the text.
+
+    A position that was masked again has several, in the order of filling.
+    """
     steps = [filled for step in canvas_steps(trace) for filled in step.filled]
     steps.sort(key=lambda step: step.index)
     return replace(trace, steps=tuple(steps))
+
+
+def last_filled(trace: Trace[Diffusion]) -> Trace[Diffusion]:
+    """Return the same run as the last steps of all filled positions, in the order of the text."""
+    last = {step.index: step for step in all_filled(trace).token_steps}
+    return replace(trace, steps=tuple(last.values()))
+
+
+def forwards_of(trace: Trace[Diffusion]) -> int:
+    """Return the number of forwards of a run: two a step with guidance."""
+    return len(trace.steps) * (2 if trace.config.cfg_scale else 1)
 
 
 def as_tokens(trace: Trace[Diffusion]) -> Trace[Diffusion]:

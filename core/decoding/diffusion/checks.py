@@ -16,13 +16,14 @@ from core.decoding.diffusion.canvas import (
     all_filled,
     as_tokens,
     canvas_steps,
+    change,
     clear_text,
-    listed_of,
+    listed_in,
     open_positions,
     replayed,
 )
 from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.order import candidates_of, chosen, draw_uniform, reading_of, score
+from core.decoding.diffusion.order import FillChoice, candidates_of, draw_uniform, reading_of, score
 from core.decoding.diffusion.types import OPEN_CANDIDATES, CanvasStep
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Check, Trace
@@ -43,10 +44,6 @@ def self_checks(trace: Trace[Diffusion]) -> list[Check]:
 def _whole(trace: Trace[Diffusion]) -> Check:
     steps = canvas_steps(trace)
     faults = [fault for at, step in enumerate(steps) for fault in _faults(step, at, trace.config)]
-    if len({filled.index for filled in all_filled(trace).token_steps}) != sum(
-        len(step.filled) for step in steps
-    ):
-        faults.append("a position was filled twice")
     if len({step.limit for step in steps}) > 1:
         faults.append("the canvas changes its length")
     return count("steps_whole", faults, "steps with something missing") if faults else whole(
@@ -70,6 +67,10 @@ def _faults(step: CanvasStep, at: int, config: Diffusion) -> Iterator[str]:
         or step.limit > config.max_new_tokens
     ):
         yield f"{where}: nothing was filled, or a text is missing"
+    if len(step.unguided) != (len(step.candidates) if config.cfg_scale else 0):
+        yield f"{where}: probabilities before guidance are missing, or there was no guidance"
+    if any(not 0 <= position < step.limit for position in step.remasked):
+        yield f"{where}: a position outside the canvas was masked again"
     for filled in step.filled:
         if not 0 <= filled.index < step.limit:
             yield f"{where}: a position lies outside the canvas"
@@ -92,10 +93,9 @@ def canvas_check(trace: Trace[Diffusion]) -> Check:
         if [o.position for o in step.open] != open_positions(tokens, trace.config.block_length):
             faults.append(f"{where}: other positions of the canvas are open")
         after = list(tokens)
-        for filled in step.filled:
-            after[filled.index] = filled.token_id
+        change(after, step)
         shown += step.emitted
-        clear = clear_text(after)
+        clear = clear_text(after, trace.config)
         ended = step.finish_reason is not None
         if shown != clear[: len(shown)] or (not ended and len(shown) < len(clear)):
             faults.append(f"{where}: the text gained other tokens than stand before the first mask")
@@ -109,16 +109,19 @@ def canvas_check(trace: Trace[Diffusion]) -> Check:
 
 
 def _order(trace: Trace[Diffusion]) -> Check:
-    faults = []
-    for step in canvas_steps(trace):
+    faults, choice, steps = [], FillChoice(trace.config), canvas_steps(trace)
+    for step, tokens in replayed(steps, steps[0].limit if steps else 0):
         where = f"step {nth(step.index)}"
-        listed = listed_of(step)
+        listed = listed_in(step.candidates)
         for opened in step.open:
             if opened.score != score(opened, listed[opened.position], trace.config):
                 faults.append(f"{where}: a score is not that of the order")
         places = [filled.index for filled in step.filled]
-        if places != chosen(step.open, trace.config):
+        filled, masked = choice.of(step.open, listed, tokens)
+        if places != filled:
             faults.append(f"{where}: other positions have the highest scores")
+        if list(step.remasked) != masked:
+            faults.append(f"{where}: other tokens came with the lowest probabilities")
         if {*places} != {opened.position for opened in step.open if opened.filled}:
             faults.append(f"{where}: a filled position is said to stay masked, or one more is not")
     return count("order_of_scores", faults, f"steps in another order than {trace.config.order}")
@@ -129,7 +132,7 @@ def _proposals(trace: Trace[Diffusion]) -> Check:
     faults = []
     for step in canvas_steps(trace):
         where, filled = f"step {nth(step.index)}", {one.index: one for one in step.filled}
-        candidates = listed_of(step)
+        candidates = listed_in(step.candidates)
         for opened in step.open:
             listed = tuple(candidates[opened.position])
             probs, same = [c.prob for c in listed], filled.get(opened.position)

@@ -37,6 +37,18 @@ class Diffusion(MethodConfig):
         tokens_per_step: number of positions that a step fills; the order `entropy` ignores it.
         entropy_bound: largest sum of the entropies of a step's positions, without the highest of
             them, nats; of the order `entropy`.
+        remask_per_step: number of tokens of the block that a step masks again: those that came
+            with the lowest probabilities at earlier steps (ReMDM, Wang et al. 2025, by confidence,
+            without its draw). A step masks fewer than it fills, and none once the block is full.
+            The text grows by whole blocks.
+        confidence_threshold: a step fills the whole block if the mean entropy of its masked
+            positions is lower, nats, and its most probable tokens are stable
+            (`StableAndConfidentStoppingCriteria` of transformers); 0 never does.
+        stability_threshold: number of steps before, in the block, with the same most probable
+            tokens.
+        cfg_scale: classifier-free guidance (LLaDA): logits = u + (cfg_scale + 1) * (c - u), where
+            u are the logits with a masked prompt and c those with the prompt; 0 is off. A step
+            takes two forwards.
         canvas: `whole` has a mask for every new token from the start; `grows` ends with the block
             that is being filled.
         seed: seed of draws and of the random order.
@@ -56,6 +68,18 @@ class Diffusion(MethodConfig):
     tokens_per_step: int = setting(1, "positions that a step fills", Interval(1, MAX_BLOCK))
     entropy_bound: float = setting(
         0.1, "of the order entropy: bound on what a step's tokens may share, nats", Interval(0, 100)
+    )
+    remask_per_step: int = setting(
+        0, "tokens that a step masks again, the least sure first", Interval(0, MAX_BLOCK)
+    )
+    confidence_threshold: float = setting(
+        0.0, "mean entropy under which a stable block is filled at once, nats", Interval(0, 100)
+    )
+    stability_threshold: int = setting(
+        1, "steps for which a stable block's likeliest tokens are the same", Interval(0, 100)
+    )
+    cfg_scale: float = setting(
+        0.0, "guidance away from the canvas with a masked prompt", Interval(0, 100)
     )
     canvas: CanvasKind = setting("whole", "all masks from the start, or block by block")
     seed: int = setting(0, within=SEED)

@@ -4,19 +4,28 @@ the choice of those that stay.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import count
 from time import perf_counter
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.engine import Picked, Picker
-from core.decoding.diffusion.canvas import Slots, canvas_ids, clear_text, open_positions
+from core.decoding.diffusion.canvas import (
+    Slots,
+    canvas_ids,
+    change,
+    clear_text,
+    listed_in,
+    open_positions,
+)
 from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.order import candidates_of, chosen, draw_uniform, reading_of
-from core.decoding.diffusion.types import CanvasSeconds, CanvasStep
+from core.decoding.diffusion.gained import with_text
+from core.decoding.diffusion.order import FillChoice, candidates_of, draw_uniform, reading_of
+from core.decoding.diffusion.types import CanvasSeconds, CanvasStep, OpenCandidate, Unguided
 from core.decoding.errors import ModelError
 from core.decoding.loop.run import token_limit
 from core.decoding.loop.text import Ending
@@ -64,40 +73,65 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: Diffusion)
     tokens: list[int | None] = [None] * limit
     ending, shown = Ending(model, config, limit), 0
     picker = PositionPicker(model, prompt_ids, config, masks.mask_id)
+    choice = FillChoice(config)
     for index in count():
         opened = open_positions(tokens, config.block_length)
         started = perf_counter()
-        logits = masks.fill(canvas_ids(prompt_ids, tokens, masks.mask_id, config))
+        rows = forward_canvas(masks, prompt_ids, tokens, config)
         ran = perf_counter()
-        proposed = {
-            at: picker.propose(index, at, logits[len(prompt_ids) + at], tokens) for at in opened
-        }
+        proposed = {at: picker.propose(index, at, rows.logits[at], tokens) for at in opened}
         readings = [reading_of(step, config) for step in proposed.values()]
-        kept = chosen(readings, config)
-        for at in kept:
-            tokens[at] = proposed[at].token_id
+        candidates = tuple(c for step in proposed.values() for c in candidates_of(step))
+        kept, remasked = choice.of(readings, listed_in(candidates), tokens)
         seconds = CanvasSeconds(ran - started, perf_counter() - ran)
-        emitted, texts, reason = [], [], None
-        for token_id in clear_text(tokens)[shown:]:
-            text, reason = ending.after(shown, token_id)
-            emitted.append(token_id)
-            texts.append(text)
-            shown += 1
-            if reason:
-                break
-        yield CanvasStep(
+        step = CanvasStep(
             index=index,
             limit=limit,
             open=tuple(one._replace(filled=one.position in kept) for one in readings),
-            candidates=tuple(c for step in proposed.values() for c in candidates_of(step)),
+            candidates=candidates,
             filled=tuple(proposed[at] for at in kept),
-            emitted=tuple(emitted),
-            texts=tuple(texts),
+            remasked=tuple(remasked),
+            unguided=rows.unguided(candidates),
+            emitted=(),
+            texts=(),
             seconds=seconds,
-            finish_reason=reason,
         )
-        if reason:
+        change(tokens, step)
+        step = with_text(step, ending, shown, clear_text(tokens, config)[shown:])
+        yield step
+        shown += len(step.emitted)
+        if step.finish_reason:
             return
+
+
+class CanvasLogits(NamedTuple):
+    """Logits of the new positions, `[n, vocab]`; with guidance also those before it."""
+
+    logits: Tensor
+    with_prompt: Tensor | None = None
+    without_prompt: Tensor | None = None
+
+    def unguided(self, candidates: Sequence[OpenCandidate]) -> tuple[Unguided, ...]:
+        """Return the candidates' probabilities before guidance; empty without guidance."""
+        if self.with_prompt is None or self.without_prompt is None:
+            return ()
+        places = [c.position for c in candidates], [c.token_id for c in candidates]
+        probs = [rows.softmax(-1)[places].tolist() for rows in self[1:] if rows is not None]
+        return tuple(map(Unguided._make, zip(*probs, strict=True)))
+
+
+def forward_canvas(
+    masks: FillsMasks, prompt_ids: Sequence[int], tokens: Slots, config: Diffusion
+) -> CanvasLogits:
+    """Run the canvas; with guidance a second time with a masked prompt (LLaDA's formula)."""
+    begin, ids = len(prompt_ids), canvas_ids(prompt_ids, tokens, masks.mask_id, config)
+    logits = masks.fill(ids)[begin:]
+    if not config.cfg_scale:
+        return CanvasLogits(logits)
+    without = masks.fill([masks.mask_id] * begin + ids[begin:])[begin:]
+    guided = without + (config.cfg_scale + 1) * (logits - without)
+    guided[:, masks.mask_id] = -math.inf
+    return CanvasLogits(guided, logits, without)
 
 
 class PositionPicker:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from core.decoding.checks.common import MASS_TOLERANCE, count, worst
+from core.decoding.checks.common import MASS_TOLERANCE, TINY, count, worst
 from core.decoding.checks.forwards import (
     candidate_error,
     entropy_of,
@@ -24,14 +24,18 @@ from core.decoding.counting import nth
 from core.decoding.diffusion.canvas import (
     all_filled,
     as_tokens,
-    canvas_ids,
     canvas_steps,
-    listed_of,
+    listed_in,
     replayed,
 )
 from core.decoding.diffusion.checks import canvas_check
 from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.engine import FillsMasks, PositionPicker, require_masks
+from core.decoding.diffusion.engine import (
+    FillsMasks,
+    PositionPicker,
+    forward_canvas,
+    require_masks,
+)
 from core.decoding.diffusion.order import draw_uniform
 from core.decoding.diffusion.types import OPEN_CANDIDATES, CanvasStep, OpenCandidate, OpenPosition
 from core.decoding.errors import DecodingError
@@ -88,11 +92,16 @@ def _rescored(trace: Trace[Diffusion], model: LanguageModel) -> list[Check]:
     replay = _Replay(trace, model, record_picked)
     deviations, faults, largest = [0.0], list[str](), 1.0
     for step, tokens in replayed(steps, steps[0].limit if steps else 0):
-        logits = masks.fill(canvas_ids(trace.prompt_ids, tokens, masks.mask_id, config))
-        rows = logits[len(trace.prompt_ids) :]
+        canvas = forward_canvas(masks, trace.prompt_ids, tokens, config)
+        rows = canvas.logits
         largest = max(largest, largest_logit(rows))
-        tolerance = logit_tolerance(trace, model, largest)
-        listed = listed_of(step)
+        tolerance = _tolerance(trace, model, largest)
+        listed = listed_in(step.candidates)
+        deviations += [
+            log_error(math.log(max(again, TINY)), recorded)
+            for both in zip(canvas.unguided(step.candidates), step.unguided, strict=True)
+            for again, recorded in zip(*both, strict=True)
+        ]
         deviations += [
             _error(opened, listed[opened.position], rows[opened.position]) for opened in step.open
         ]
@@ -109,11 +118,16 @@ def _rescored(trace: Trace[Diffusion], model: LanguageModel) -> list[Check]:
                 faults.append(f"step {nth(step.index)}: a text is not its token's")
         faults += _text_faults(step, model)
     detail = f"largest difference of log-probabilities and entropies over {len(steps)} canvases"
-    tolerance = logit_tolerance(trace, model, largest)
+    tolerance = _tolerance(trace, model, largest)
     return [
         worst("canvas_again", deviations, 2 * tolerance, detail),
         count(SAME_STAGES, [*filter(None, faults)], "faults"),
     ]
+
+
+def _tolerance(trace: Trace[Diffusion], model: LanguageModel, largest: float) -> float:
+    """Return the tolerance of a logit; guidance adds the errors of its two forwards."""
+    return logit_tolerance(trace, model, largest) * (1 + 2 * trace.config.cfg_scale)
 
 
 def _text_faults(step: CanvasStep, model: LanguageModel) -> Iterator[str]:

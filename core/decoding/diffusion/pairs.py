@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import torch
 
-from core.decoding.diffusion.canvas import canvas_ids, canvas_steps, replayed
+from core.decoding.diffusion.canvas import canvas_steps, replayed
 from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.engine import require_masks
+from core.decoding.diffusion.engine import forward_canvas, require_masks
 from core.decoding.diffusion.types import TogetherToken
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.trace import Trace
@@ -37,16 +37,16 @@ def together(
     for step, tokens in replayed(steps, steps[0].limit if steps else 0):
         if len(step.filled) < 2:
             continue
-        canvas = canvas_ids(prompt, tokens, masks.mask_id, trace.config)
+        canvas = list(tokens)
         for at, filled in enumerate(step.filled):
-            place = len(prompt) + filled.index
             token = filled.chosen
             after = token.raw_prob
             if at:
-                after = float(torch.softmax(masks.fill(canvas)[place], dim=-1)[token.token_id])
+                row = forward_canvas(masks, prompt, canvas, trace.config).logits[filled.index]
+                after = float(torch.softmax(row, dim=-1)[token.token_id])
                 done += 1
                 on_progress(done, total)
-            canvas[place] = token.token_id
+            canvas[filled.index] = token.token_id
             named = (step.index, filled.index, token.token_id, token.text)
             found.append(TogetherToken(*named, token.raw_prob, after))
             if should_stop():

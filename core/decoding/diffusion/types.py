@@ -15,6 +15,7 @@ from core.decoding.record.bounds import (
     ByColumn,
     FiniteNumber,
     Index,
+    LeftOut,
     Nats,
     Prob,
     Rank,
@@ -37,7 +38,8 @@ class OpenPosition(NamedTuple):
         prob: the model's unshaped probability of that token.
         entropy: entropy of the unshaped distribution, nats.
         score: its place in the order: the highest scores are filled first.
-        filled: whether the step kept the token; otherwise the position stays masked.
+        filled: whether the step kept the token; otherwise the position stays masked, or gets a new
+            random token on a canvas of noise.
     """
 
     position: Index
@@ -56,6 +58,13 @@ class OpenCandidate(NamedTuple):
     token_id: TokenId
     text: ShortText
     prob: Prob
+
+
+class Unguided(NamedTuple):
+    """Probabilities of a candidate before guidance: with the prompt, and with a masked prompt."""
+
+    with_prompt: Prob
+    without_prompt: Prob
 
 
 class CanvasSeconds(NamedTuple):
@@ -78,10 +87,16 @@ class CanvasStep(Step):
         limit: number of positions for new tokens in this run.
         open: the masked positions of the block in the order of the text.
         candidates: their most probable tokens, by position and rank.
+        canvas: tokens on a canvas of noise before the step, in the order of `open`; empty for
+            masks.
         filled: the filled positions in the order of their scores, each recorded as a step of
             sampling; `index` is its position, and `text` is empty, as the text before it may have
-            holes.
-        emitted: tokens that the text gained: those without a hole before them, in order.
+            holes. On a canvas of noise only the last step fills, all with their likeliest tokens.
+        remasked: positions that earlier steps filled and that this step masks again, the least
+            probable token first.
+        unguided: of each candidate its probabilities before guidance; empty without guidance.
+        emitted: tokens that the text gained: those without a hole before them, in order; with
+            remasking those of full blocks.
         texts: text that each of them added to the running text.
         finish_reason: set on the last step of a run that ended by itself.
     """
@@ -97,6 +112,15 @@ class CanvasStep(Step):
         tuple[OpenCandidate, ...], ByColumn(), Bounds(max_length=OPEN_CANDIDATES * MAX_BLOCK)
     ]
     filled: Annotated[tuple[TokenStep, ...], Bounds(min_length=1, max_length=MAX_BLOCK)]
+    remasked: Annotated[
+        tuple[Index, ...], Bounds(max_length=MAX_BLOCK), LeftOut(lambda step: not step.remasked)
+    ] = ()
+    unguided: Annotated[
+        tuple[Unguided, ...],
+        ByColumn(),
+        Bounds(max_length=OPEN_CANDIDATES * MAX_BLOCK),
+        LeftOut(lambda step: not step.unguided),
+    ] = ()
     emitted: TokenIds
     texts: Annotated[tuple[ShortText, ...], Bounds(max_length=MAX_NEW_TOKENS)]
     seconds: CanvasSeconds

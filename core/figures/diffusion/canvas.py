@@ -36,7 +36,10 @@ NOTHING_FILLED = "This run filled no position, so there is nothing to show."
 _MOST_ROWS = 20
 
 
-@table("step position token_id token probability entropy score filled")
+@table(
+    "step position token_id token probability entropy score filled masked_again_at_step",
+    whole="masked_again_at_step",
+)
 def canvas_fill_data(trace: Trace, *, first: int = 0, columns: int | None = None) -> TableRows:
     """Return a row for each open position of each step, with the proposed token's raw text.
 
@@ -44,6 +47,7 @@ def canvas_fill_data(trace: Trace, *, first: int = 0, columns: int | None = None
         first: index of the first step to include.
         columns: maximum number of steps; by default all.
     """
+    again = {(f.step, f.position): f.masked_again for f in filled_positions(trace)}
     return [
         (
             nth(at),
@@ -54,6 +58,7 @@ def canvas_fill_data(trace: Trace, *, first: int = 0, columns: int | None = None
             opened.entropy,
             opened.score,
             opened.filled,
+            nth(end) if (end := again.get((step.index, opened.position))) is not None else None,
         )
         for at, step in numbered(canvas_steps(trace), first, columns)
         for opened in step.open
@@ -61,22 +66,35 @@ def canvas_fill_data(trace: Trace, *, first: int = 0, columns: int | None = None
 
 
 class Filled(NamedTuple):
-    """A filled position: its step, its token, and the probability with which it came."""
+    """A filled position: its step, its token, and the probability with which it came.
+
+    Args:
+        masked_again: the step that masked it again; None if the token stayed.
+    """
 
     step: int
     position: int
     token_id: int
     text: str
     prob: float
+    masked_again: int | None = None
+
+    def stands_at(self, step: int) -> bool:
+        """Return whether the token stands on the canvas when a step begins."""
+        return self.step < step and (self.masked_again is None or step <= self.masked_again)
 
 
 def filled_positions(trace: Trace) -> list[Filled]:
-    """Return the filled positions in the order of filling."""
-    return [
-        Filled(step.index, one.index, one.token_id, one.chosen.text, one.chosen.raw_prob)
-        for step in canvas_steps(trace)
-        for one in step.filled
-    ]
+    """Return the filled positions in the order of filling, those that were masked again too."""
+    filled, last = list[Filled](), dict[int, int]()
+    for step in canvas_steps(trace):
+        for position in step.remasked:
+            filled[last[position]] = filled[last[position]]._replace(masked_again=step.index)
+        for one in step.filled:
+            last[one.index] = len(filled)
+            token = one.chosen
+            filled.append(Filled(step.index, one.index, token.token_id, token.text, token.raw_prob))
+    return filled
 
 
 def _alt(trace: Trace, steps: Sequence[CanvasStep], rows: Sequence[int]) -> Sequence[str]:
@@ -101,7 +119,12 @@ def _alt(trace: Trace, steps: Sequence[CanvasStep], rows: Sequence[int]) -> Sequ
         theme.in_words("{Hue}: how sure the model was of a masked position’s token."),
     ),
     alt=_alt,
-    key=lambda theme: [[(theme.accent, "filled at this step", "<b>□</b>")]],
+    key=lambda theme, steps: [
+        [
+            (theme.accent, "filled at this step", "<b>□</b>"),
+            any(step.remasked for step in steps) and (theme.muted, "masked again", "▨"),
+        ]
+    ],
 )
 def canvas_fill(
     trace: Trace,
@@ -151,7 +174,13 @@ def canvas_fill(
 
 def rows_of(steps: Sequence[CanvasStep], selected: int | None) -> list[int]:
     """Return the positions that a window of steps draws: those that were open in it."""
-    opened = sorted({one.position for step in steps for one in step.open})
+    opened = sorted(
+        {
+            position
+            for step in steps
+            for position in (*(one.position for one in step.open), *step.remasked)
+        }
+    )
     if len(opened) <= _MOST_ROWS:
         return opened
     filled = [one.index for step in steps for one in step.filled]
@@ -160,15 +189,15 @@ def rows_of(steps: Sequence[CanvasStep], selected: int | None) -> list[int]:
 
 
 def _cells(trace: Trace, steps: Sequence[CanvasStep], rows: Sequence[int]) -> list[Cell]:
-    filled = {one.position: one for one in filled_positions(trace)}
-    cells = []
+    filled, cells = filled_positions(trace), []
     for column, step in enumerate(steps):
+        standing = {one.position: one for one in filled if one.stands_at(step.index)}
         opened = {one.position: one for one in step.open}
         first, *more = (one.chosen.text for one in step.filled)
         told = str(1 + len(more)) if more else first
         cells.append(Cell(column, -1, None, told, _head(step), (step.index, step.filled[0].index)))
         for row, position in enumerate(rows):
-            here, done = opened.get(position), filled.get(position)
+            here, done = opened.get(position), standing.get(position)
             where = f"step {nth(step.index)} · position {nth(position)}"
             key = (step.index, position)
             if here:
@@ -179,9 +208,14 @@ def _cells(trace: Trace, steps: Sequence[CanvasStep], rows: Sequence[int]) -> li
                 )
                 cell = Cell(column, row, here.prob, here.text, hover, key, ringed=here.filled)
                 cells.append(cell)
-            elif done and done.step < step.index:
-                hover = f"<b>{show_token(done.text, 40)}</b><br>filled at step {nth(done.step)}"
-                cells.append(Cell(column, row, None, done.text, hover, key))
+            elif done:
+                again = done.masked_again == step.index
+                hover = lines(
+                    f"<b>{show_token(done.text, 40)}</b>",
+                    f"filled at step {nth(done.step)} with probability {percent(done.prob)}",
+                    again and f"masked again at step {nth(step.index)}",
+                )
+                cells.append(Cell(column, row, None, done.text, hover, key, faded=again))
     return cells
 
 
@@ -190,5 +224,6 @@ def _head(step: CanvasStep) -> str:
     return lines(
         f"<b>step {nth(step.index)}</b>",
         f"filled: {tokens}",
+        step.remasked and f"masked again: {counted(len(step.remasked), 'token')}",
         f"{counted(len(step.open) - len(step.filled), 'open position')} of the block left",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.decoding.counting import counted, nth
-from core.decoding.diffusion.canvas import canvas_steps
+from core.decoding.diffusion.canvas import canvas_steps, forwards_of
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, token_sheet
 from core.figures.base.figure import TableRows, figure, table
@@ -25,11 +25,10 @@ from core.figures.diffusion.canvas import NOTHING_FILLED, Filled, filled_positio
 
 
 def text_positions(trace: Trace) -> list[Filled]:
-    """Return the filled positions of the text, in the order of the text."""
-    filled = [one for one in filled_positions(trace) if one.position < len(trace.token_ids)]
-    return sorted(filled, key=lambda one: one.position) or sorted(
-        filled_positions(trace), key=lambda one: one.position
-    )
+    """Return the filled positions of the text, in the order of the text, as they stayed."""
+    last = {one.position: one for one in filled_positions(trace) if one.masked_again is None}
+    filled = [last[position] for position in sorted(last)]
+    return [one for one in filled if one.position < len(trace.token_ids)] or filled
 
 
 @table("position token_id token step autoregressive_step probability")
@@ -52,10 +51,10 @@ def fill_order_data(trace: Trace) -> TableRows:
     "The order of filling",
     settings_caption,
     fill_order_data,
-    subtitle=lambda trace, early: (
-        f"{counted(len(canvas_steps(trace)), 'forward')} for "
-        f"{counted(len(trace.token_ids), 'token')}.",
+    subtitle=lambda trace, early, again: (
+        f"{counted(forwards_of(trace), 'forward')} for {counted(len(trace.token_ids), 'token')}.",
         early > 0 and f"{counted(early, 'token')} came before one on the left.",
+        again > 0 and f"Masked again on the way: {counted(again, 'token')}.",
     ),
     alt=lambda filled, early: (
         f"The step at which each of {len(filled)} positions was filled; "
@@ -98,7 +97,11 @@ def fill_order(
         [(number, one.text) for number, one in zip(numbers, filled, strict=True)],
         axis(theme, "filled at step", 6, range=[0.4, top], nticks=8),
         title="token and its position",
-        facts={"filled": filled, "early": early},
+        facts={
+            "filled": filled,
+            "early": early,
+            "again": sum(len(step.remasked) for step in canvas_steps(trace)),
+        },
     )
     sheet.traces = _marks(filled, theme)
     if selected is not None and paper.selection and nth(selected) in numbers:

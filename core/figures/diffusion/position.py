@@ -41,7 +41,7 @@ def _seen(trace: Trace, position: int) -> list[tuple[int, OpenCandidate]]:
 @table("step position token_id token probability filled")
 def canvas_position_data(trace: Trace, position: int) -> TableRows:
     """Return a row for each step at which the position was open, and each recorded candidate."""
-    filled = {one.position: (one.step, one.token_id) for one in filled_positions(trace)}
+    filled = {(f.step, f.token_id) for f in filled_positions(trace) if f.position == position}
     return [
         (
             nth(step),
@@ -49,7 +49,7 @@ def canvas_position_data(trace: Trace, position: int) -> TableRows:
             candidate.token_id,
             table_text(candidate.text),
             candidate.prob,
-            filled.get(position) == (step, candidate.token_id),
+            (step, candidate.token_id) in filled,
         )
         for step, candidate in _seen(trace, position)
     ]
@@ -84,7 +84,8 @@ def canvas_position(
     best: dict[int, float] = {}
     for _, candidate in seen:
         best[candidate.token_id] = max(best.get(candidate.token_id, 0.0), candidate.prob)
-    filled = next((one for one in filled_positions(trace) if one.position == position), None)
+    fillings = [one for one in filled_positions(trace) if one.position == position]
+    filled = fillings[-1] if fillings else None
     shown = sorted(best, key=lambda token: -best[token])[:_MOST_TOKENS]
     texts = {candidate.token_id: candidate.text for _, candidate in seen}
     tokens = {token: texts[token] for token in shown}
@@ -106,8 +107,8 @@ def canvas_position(
         facts={"steps": steps, "tokens": tokens, "last": last},
         plot_height=24 * len(tokens),
         left=left,
-        below=66,
-        key_offset=60,
+        below=96,
+        key_offset=84,
         layout={
             "xaxis": axis(
                 theme,
@@ -120,10 +121,11 @@ def canvas_position(
         },
     )
     sheet.traces = [_heat(sheet, seen, tokens, steps)]
-    if filled and filled.token_id in tokens:
-        row = list(tokens).index(filled.token_id)
-        across_step = (nth(filled.step) - 0.5, nth(filled.step) + 0.5)
-        add_frame(sheet, "filled", across_step, (row - 0.46, row + 0.46), theme.accent, 2)
+    for one in (one for one in fillings if one.token_id in tokens):
+        row = list(tokens).index(one.token_id)
+        color = theme.accent if one.masked_again is None else theme.muted
+        across_step = (nth(one.step) - 0.5, nth(one.step) + 0.5)
+        add_frame(sheet, f"filled {one.step}", across_step, (row - 0.46, row + 0.46), color, 2)
     return sheet
 
 

@@ -22,6 +22,8 @@ def _fills_open_positions(step: CanvasStep) -> None:
         raise ValueError("the open positions are not in the order of the text, or too many")
     if {c.position for c in step.candidates} != {*places}:
         raise ValueError("an open position has no candidates, or another one has")
+    if step.unguided and len(step.unguided) != len(step.candidates):
+        raise ValueError("a step has not two probabilities before guidance for each candidate")
     filled = [one.index for one in step.filled]
     if len(set(filled)) != len(filled) or {*filled} != {o.position for o in step.open if o.filled}:
         raise ValueError("a step fills other positions than it says")
@@ -37,14 +39,18 @@ def _one_canvas(trace: Trace) -> None:
     if not isinstance(trace.config, Diffusion):
         return
     steps = canvas_steps(trace)
-    filled = [one.index for step in steps for one in step.filled]
-    if len({step.limit for step in steps}) > 1 or len(set(filled)) != len(filled):
-        raise ValueError("a position is filled twice, or the canvas changes its length")
+    if len({step.limit for step in steps}) > 1:
+        raise ValueError("the canvas changes its length")
+    filled: set[int] = set()
+    for step in steps:
+        if filled & {one.index for one in step.filled} or {*step.remasked} - filled:
+            raise ValueError("a position is filled twice, or masked again before it was filled")
+        filled = (filled | {one.index for one in step.filled}) - {*step.remasked}
     if [step.index for step in steps] != list(range(len(steps))):
         raise ValueError("the steps are not numbered from 0")
     if tuple(token for step in steps for token in step.emitted) != trace.token_ids:
         raise ValueError("the steps' tokens are not the trace's")
-    if {*range(len(trace.token_ids))} - {*filled}:
+    if {*range(len(trace.token_ids))} - filled:
         raise ValueError("a token of the text was never filled")
 
 

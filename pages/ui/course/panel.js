@@ -162,6 +162,7 @@ function update(panel, data) {
   put(panel.outcome, data.outcome);
   put(panel.told, data.reveal);
   panel.outcome.classList.toggle("good", data.chosen === data.right);
+  panel.reveal.classList.toggle("lacks", Boolean(data.lacks));
   panel.bar.style.setProperty("--share", `${100 * data.share}%`);
   drawElsewhere(panel, data);
   drawDifferent(panel, data);

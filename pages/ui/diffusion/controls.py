@@ -38,6 +38,14 @@ def _by_number(read: Read) -> bool:
     return not _by_entropy(read)
 
 
+def _fills_several(read: Read) -> bool:
+    return _by_entropy(read) or int(read("a_step")) > 1
+
+
+def _settles(read: Read) -> bool:
+    return float(read("settle")) > 0
+
+
 def _draws(read: Read) -> bool:
     return nearest_temperature(float(read("fill_temperature"))) > 0
 
@@ -57,6 +65,16 @@ ROWS = declare(
         acts=_by_entropy,
         help="A step fills as many positions, the lowest entropies first, as their entropies add "
         "up to, without the highest of them."),
+    Number("remask", "Masks again", 0, 0, MAX_BLOCK, field="remask_per_step", acts=_fills_several,
+        help="So many tokens of the block, those that came with the lowest probabilities, are "
+        "masked again at each step that fills more, until the block is full. 0 keeps all."),
+    Number("settle", "Confident below, nats", 0.0, 0.0, 100.0, 0.05, field="confidence_threshold",
+        help="A step fills the whole block when the mean entropy of its masked positions is lower "
+        "and its most probable tokens are stable. 0 never does."),
+    Number("stable", "Stable for steps", 1, 0, 100, field="stability_threshold", acts=_settles),
+    Number("cfg", "Guidance", 0.0, 0.0, 100.0, 0.5, field="cfg_scale",
+        help="Classifier-free guidance: a second forward with a masked prompt, and logits further "
+        "away from it by this factor. 0 is off."),
     Number("fill_temperature", "Temperature", 0.0, 0.0, 10.0, 0.1, field="shaping.temperature",
         to_field=nearest_temperature,
         help="0 proposes the most probable token of each position."),
@@ -91,7 +109,9 @@ def size() -> None:
     """Draw the controls of model and size, and the less common settings."""
     draw(MODEL, "fill_tokens", "block")
     with st.popover("More settings", icon=":material/tune:"):
-        draw("canvas")
+        draw("canvas", "remask")
+        draw("settle", "stable")
+        draw("cfg")
         draw_rail("diffusion-filters", _FILTER_ROWS)
 
 

@@ -11,12 +11,13 @@ from functools import partial
 import streamlit as st
 
 from core.decoding.counting import counted, nth
-from core.decoding.diffusion.canvas import all_filled, canvas_steps
+from core.decoding.diffusion.canvas import canvas_steps, forwards_of, last_filled
 from core.decoding.diffusion.config import Diffusion
 from core.decoding.record.trace import Trace
 from core.figures import token_colors
 from core.figures.base.labels import percent, settings_caption, visible_token
 from core.figures.base.paper import Paper
+from core.figures.decode.strip import kind_of, shown_text
 from core.figures.diffusion.canvas import Filled
 from core.figures.diffusion.order import text_positions
 from pages.ui import platform, registry
@@ -38,6 +39,8 @@ _NOTICE = """
   what it is surest of. Full stops and ends of a sentence often come first.
 - A masked position's proposal changes while its neighbours fill: choose a cell and open One
   position.
+- Masks again (More settings) takes back the least sure tokens of the block: a hatched cell. Later
+  steps fill them with more of the text in sight.
 - More tokens a step save forwards, but tokens of one step don't see each other: two that are
   likely alone may not fit together.
 - Left to right in blocks of 1 is the autoregressive order, with this model.
@@ -66,12 +69,12 @@ def _live(view: DiffusionView, job: Job) -> None:
 
 
 def _finished(view: DiffusionView, trace: Trace) -> None:
-    tokens, steps = len(trace.token_ids), len(canvas_steps(trace))
+    tokens, forwards = len(trace.token_ids), forwards_of(trace.require(Diffusion))
     with panel.box():
         panel.head(
             view,
             trace,
-            f"{counted(tokens, 'token')} in {counted(steps, 'forward')}",
+            f"{counted(tokens, 'token')} in {counted(forwards, 'forward')}",
             panel.ENDED[trace.finish_reason],
         )
         platform.part(_strip, key=TEXT)(view, trace, live=False)
@@ -90,7 +93,7 @@ def _finished(view: DiffusionView, trace: Trace) -> None:
 
 def _strip(view: DiffusionView, trace: Trace, *, live: bool) -> None:
     theme, shown = style.theme(), text_positions(trace)
-    filled = all_filled(trace.require(Diffusion))
+    filled = last_filled(trace.require(Diffusion))
     colors = dict(
         zip(
             (step.index for step in filled.token_steps),
@@ -116,8 +119,8 @@ def _token(one: Filled, ground: str, ink: str) -> list[object]:
         f"Position {nth(one.position)}: {visible_token(one.text)}, filled at step {nth(one.step)} "
         f"with probability {percent(one.prob)}"
     )
-    text = token_strip.shown_text(one.text, one.text)
-    return [text, ground, label, token_strip.kind_of(one.text), one.step, ink]
+    text = shown_text(one.text, one.text)
+    return [text, ground, label, kind_of(one.text), one.step, ink]
 
 
 def _on_selected() -> None:
@@ -153,7 +156,7 @@ def _canvas(view: DiffusionView, trace: Trace) -> None:
     figure.omit_captions(settings_caption(trace))
     address.keep()
     columns, count = state.shown_steps(), len(canvas_steps(trace))
-    width = min(style.figure_width(), style.BESIDE)
+    width = state.canvas_width()
     window = {"first": view.first, "columns": columns}
     left, right = st.columns([3, 2], gap="small")
     with left, st.container(key=platform.key("canvas-figure"), gap="small"):

@@ -16,6 +16,9 @@ from pages.ui.resources import examples
 from pages.ui.run.view import Source, View
 from pages.ui.widgets import style
 
+# Width of the canvas beside its notes in a window of 1280 px.
+_BESIDE_NOTES = 546
+
 
 @dataclass(eq=False)
 class DiffusionView(View):
@@ -68,7 +71,12 @@ def telling_position(trace: Trace) -> int | None:
 
 def shown_steps() -> int:
     """Return the number of steps that the canvas shows at a time."""
-    return wide_columns(min(style.figure_width(), style.BESIDE))
+    return wide_columns(canvas_width())
+
+
+def canvas_width() -> int:
+    """Return the width of the canvas, px."""
+    return min(style.figure_width(), _BESIDE_NOTES)
 
 
 def stored_budget() -> DiffusionBudget | None:

@@ -26,8 +26,8 @@ WORDS, FIGURES, ROLL = "lab-words", "lab-figures", "lab-roll"
 
 _DICE, _ROLL, _WAYS, _LENGTH = declare(
     Segments("dice", "Dice", "inverse_cdf", DRAWS, field="draw", help=DRAW_HELP),
-    Number("roll", "Rolls", 0, 0, MAX_ROLL, width=110,
-        help="Number of times the dice were rolled again: 0 is the run's own throw at this "
+    Number("roll", "Rerolls", 0, 0, MAX_ROLL, width=95,
+        help="Number of times the dice were rolled again: 0 is the run's own roll at this "
         "step, with the sidebar's seed."),
     Number("ways", "Continuations", 6, 2, 12),
     Number("length", "Tokens each", 20, 4, 40),
@@ -121,7 +121,7 @@ def ways() -> None:
 
 
 def roll() -> None:
-    """Roll again, and which throw it is after the first."""
+    """Roll again, and how many times it was rolled."""
     platform.part(_roll, key=ROLL)()
 
 

@@ -177,7 +177,7 @@ def _outcome(lab: Lab, step: LabStep) -> str:
     if step.step.draw.method == "argmax":
         return f"Temperature 0 takes the most probable token: {chosen}"
     number = step.step.draw.uniform
-    dice = f"Throw {nth(step.throw)}"
+    dice = f"Roll {nth(step.throw)}"
     if number is not None:
         dice += f", the number {number:.4f},"
     words = [f"{dice} draws {chosen}"]

@@ -33,7 +33,7 @@ class StepRef:
 
     Args:
         ids: the tokens before it; None for those of the prompt.
-        index: how many of them were generated: the first throw of the dice.
+        index: how many of them were generated: the first roll of the dice.
         states: of samplers at the step, as the run recorded them.
         revision, dtype: of the model that generated them, where it is known.
     """
@@ -186,7 +186,7 @@ def follow(lab: Lab, view: DecodeView) -> None:
 
 
 def pick(lab: Lab, index: int) -> None:
-    """Look at another step of the run, with the throw that the run made there."""
+    """Look at another step of the run, with the roll that the run made there."""
     lab.index, lab.linked = index, None
     st.session_state[platform.key("at")] = "run"
     st.session_state[platform.key("roll")] = 0
@@ -202,7 +202,7 @@ def open_selected() -> None:
 
 
 def _take_dice(trace: Trace | None) -> None:
-    """The dice of the run, so that the same throw draws the same token."""
+    """The dice of the run, so that the same roll draws the same token."""
     draw = getattr(trace.config, "draw", None) if trace is not None else None
     if draw in DRAWS:
         st.session_state[platform.key("dice")] = draw

@@ -147,7 +147,7 @@ def _note_flip(lab: Lab, key: tuple[Hashable, ...], new: LabStep) -> None:
 def _work_out(
     name: str, job: Job, ready: Any, settings: LabSettings, throw: int, shown: LabStep
 ) -> Any:
-    """Compute one of `MEASURED`: all cuts, the decision boundaries, the next 1,000 throws, or the
+    """Compute one of `MEASURED`: all cuts, the decision boundaries, the next 1,000 rolls, or the
     temperature sweep.
     """
     from core.decoding.lab.cuts import all_cuts

@@ -26,7 +26,7 @@ from pages.ui.run.figures import figure
 from pages.ui.run.files import runs_menu
 from pages.ui.run.files.save import turn_to
 from pages.ui.shell import glossary
-from pages.ui.widgets import style, table
+from pages.ui.widgets import table
 from pages.ui.widgets.controls import control, link
 from pages.ui.widgets.controls.control import Read, in_words, value
 
@@ -261,15 +261,23 @@ def _runs(view: ManyView, many: ManyRuns) -> None:
         "generated text": [plain_name(text, 300) for text in data["generated"]],
         "same text": [len(many.texts[place - 1].runs) for place in data["text"]],
         "tokens": data["tokens"],
-        "mean surprisal": data["mean_surprisal"],
+        "surprisal": data["mean_surprisal"],
         "ended": data["ended"],
     }
     table.draw(
         "many-runs",
         frame,
-        numbers={"same text": "%d", "mean surprisal": "%.3f"},
-        notes={"same text": "Runs with the same tokens.", "mean surprisal": "Nats a token."},
-        widths={"run": 50, "settings": 90 if style.narrow() else 130, "generated text": 330},
+        numbers={"same text": "%d", "tokens": "%d", "surprisal": "%.3f"},
+        notes={"same text": "Runs with the same tokens.", "surprisal": "Mean, nats a token."},
+        # All columns but the last, beside the rail at 1280 px: together 660 px.
+        widths={
+            "run": 44,
+            "settings": 90,
+            "generated text": 205,
+            "same text": 82,
+            "tokens": 62,
+            "surprisal": 82,
+        },
         most_rows=12,
         on_pick=view.select,
     )

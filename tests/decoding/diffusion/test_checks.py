@@ -25,6 +25,13 @@ CONFIGS = [
 ]  # fmt: skip
 
 
+CONFIGS += [
+    replace(CONFIGS[1], max_new_tokens=12, block_length=12, tokens_per_step=3, remask_per_step=1),
+    replace(CONFIGS[0], cfg_scale=1.5),
+    replace(CONFIGS[2], remask_per_step=2, confidence_threshold=5.0, cfg_scale=0.5),
+]
+
+
 @pytest.fixture(scope="module")
 def model() -> Any:
     return random_masked_model()
@@ -35,7 +42,7 @@ def trace(model) -> Trace:
     return collect(model, "the fox had", CONFIGS[1])
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.order)
+@pytest.mark.parametrize("config", CONFIGS)
 def test_an_honest_run_passes_every_check(model, config) -> None:
     trace = collect(model, "the fox had", config)
     assert failed(trace, model) == set()
@@ -109,6 +116,30 @@ def test_a_text_gained_too_early_is_found(trace) -> None:
     assert "canvas_of_steps" in failed(forged)
 
 
+def test_other_tokens_masked_again_are_found(model) -> None:
+    trace = collect(model, "the fox had", CONFIGS[5])
+    steps = canvas_steps(trace)
+    at = next(at for at, step in enumerate(steps) if step.remasked)
+    earlier = [one.index for step in steps[:at] for one in step.filled]
+    other = next(position for position in earlier if position not in steps[at].remasked)
+    assert "order_of_scores" in failed(with_step(trace, at, remasked=(other,)))
+    assert "order_of_scores" in failed(with_step(trace, at, remasked=()))
+    assert "steps_whole" in failed(with_step(trace, at, remasked=(99,)))
+
+
+def test_forged_probabilities_before_guidance_are_found(model) -> None:
+    trace = collect(model, "the fox had", CONFIGS[6])
+    first, *others = canvas_steps(trace)[0].unguided
+    for changed in (
+        first._replace(with_prompt=first.with_prompt * 1.01),
+        first._replace(without_prompt=first.without_prompt * 1.01),
+    ):
+        forged = with_step(trace, 0, unguided=(changed, *others))
+        assert failed(forged) == set()
+        assert failed(forged, model) == {"canvas_again"}
+    assert "steps_whole" in failed(with_step(trace, 0, unguided=()))
+
+
 @pytest.mark.parametrize(
     ("changes", "found"),
     [
@@ -117,6 +148,9 @@ def test_a_text_gained_too_early_is_found(trace) -> None:
         ({"block_length": 3}, "canvas_of_steps"),
         ({"tokens_per_step": 1}, "order_of_scores"),
         ({"canvas": "whole"}, "canvas_again"),
+        ({"confidence_threshold": 50.0, "stability_threshold": 0}, "order_of_scores"),
+        ({"remask_per_step": 1, "block_length": 8, "tokens_per_step": 3}, "order_of_scores"),
+        ({"cfg_scale": 1.0}, "steps_whole"),
         ({"max_new_tokens": 20}, "fits_model"),
     ],
 )

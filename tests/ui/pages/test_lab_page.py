@@ -107,8 +107,8 @@ def test_a_control_of_the_lab_draws_only_what_it_changes(monkeypatch) -> None:
         (lambda: report(app, temperature=0.5), "temperature 0.5"),
         (lambda: report(app, top_k=2), "top-k 2"),
         (lambda: app.segmented_control(key="dice").set_value("gumbel").run(), "draw gumbel"),
-        (lambda: app.number_input(key="roll").set_value(2).run(), "throw 3 "),
-        (lambda: app.button(key="roll_again").click().run(), "throw 4 "),
+        (lambda: app.number_input(key="roll").set_value(2).run(), "roll 3 "),
+        (lambda: app.button(key="roll_again").click().run(), "roll 4 "),
     ):
         assert words not in " ".join(captions(app))
         assert words in " ".join(captions(touch()))
