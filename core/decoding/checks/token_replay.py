@@ -99,7 +99,8 @@ class TokenReplay:
         """
         noises = [self._noise_of(step) for step in self._trace.token_steps[: at + 1]]
         ids = [*self._trace.prompt_ids, *self._trace.token_ids[:at]]
-        pick = partial(self._picker.pick, self._trace.token_steps[at].index)
+        step = self._trace.token_steps[at]
+        pick = partial(self._picker.pick, step.index, states=step.states)
         picked = pick(logits, ids, noises[-1])
         cuts = [stage.ids for stage in picked.stages if stage.ids is not None]
         rows = NearbyRows(logits, {}, (), tolerance).edges(cuts)
@@ -119,7 +120,7 @@ class TokenReplay:
         interval.
         """
         self._picker.shaper.answer_from = None if step.phase == "thinking" else self._answer_from
-        picked = self._picker.pick(step.index, row, ids, noise)
+        picked = self._picker.pick(step.index, row, ids, noise, step.states)
         token_id = step.token_id if step.instead_of is None else step.instead_of
         if picked.pick.interval is None or token_id >= self._vocab:
             return picked
