@@ -23,7 +23,7 @@ BUILT_ON["contrastive_decoding"] = {"autoregressive", "speculative"}
 # folder -> what it may import besides the standard library and itself
 ALLOWED = {
     # pandas: the type of Trace.to_pandas.
-    "core/decoding": {"torch", "typing_extensions", "pydantic_core", "pandas"},
+    "core/decoding": {"torch", "typing_extensions", "pydantic_core", "pandas", "llguidance"},
     "core/models": {
         *("core.decoding", "torch", "transformers", "tokenizers", "safetensors"),
         *("huggingface_hub", "gguf", "httpx2", "numpy"),

@@ -170,6 +170,8 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
         yield _all("layers", of_figure("layers", figures.dola_layers, trace))
     if trace.config.shaping.active(WATERMARKS):
         yield _all("watermark", of_figure("watermark", figures.watermark, trace))
+    if any(step.states for step in steps):
+        yield _all("state", of_figure("state", figures.sampler_state, trace))
     read = len(trace.prompt_step.positions) if trace.prompt_step else 0
     yield Entry("prompt", partial(wide, "prompt", figures.prompt_reading), "position", read)
     favourites = partial(wide, "favourites", figures.reading_favourites)

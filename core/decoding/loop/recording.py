@@ -78,7 +78,7 @@ def read_step(
         kept = stage.record
         mark = _mark(before, stage, kept, pick.token_id) if isinstance(kept, TokenScores) else None
         second = _second(kept, places) if isinstance(kept, SecondLogits) else None
-        numbers = stage.kept, stage.removed_mass, stage.noise, mark, second
+        numbers = stage.kept, stage.removed_mass, stage.noise, stage.state, mark, second
         records.append(Stage(stage.name, tuple(row), tail, *numbers))
     records.append(records[-1].unchanged)
     removed: list[str | None] = [None] * len(ids)

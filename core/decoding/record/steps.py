@@ -88,8 +88,9 @@ class Stage(NamedTuple):
     measured over the vocabulary, so that `sum(probs) + tail_mass` is 1. `kept` is the number of
     tokens that are not removed; `removed_mass` is the mass that this stage removed from the
     previous distribution. `noise` is the stage's own uniform number, derived from seed, name and
-    step. `mark` holds the numbers of a watermark's stage, `second` those of a second forward that
-    the stage contrasts with.
+    step. `state` is the number that a sampler took over from the step before (mirostat's mu).
+    `mark` holds the numbers of a watermark's stage, `second` those of a second forward that the
+    stage contrasts with.
     """
 
     name: StageName
@@ -98,13 +99,15 @@ class Stage(NamedTuple):
     kept: Rank
     removed_mass: Prob
     noise: Annotated[Uniform | None, LeftOut(lambda stage: stage.noise is None)] = None
+    state: Annotated[FiniteNumber | None, LeftOut(lambda stage: stage.state is None)] = None
     mark: Annotated[MarkedToken | None, LeftOut(lambda stage: stage.mark is None)] = None
     second: Annotated[Second | None, LeftOut(lambda stage: stage.second is None)] = None
 
     @property
     def unchanged(self) -> Stage:
         """The same distribution, as the last stage `final`."""
-        return self._replace(name="final", removed_mass=0.0, noise=None, mark=None, second=None)
+        nothing = dict.fromkeys(("noise", "state", "mark", "second"))
+        return self._replace(name="final", removed_mass=0.0, **nothing)
 
 
 class Draw(NamedTuple):
@@ -250,6 +253,11 @@ class TokenStep(Step):
     def token_ids(self) -> tuple[int, ...]:
         """The emitted token, as a tuple."""
         return (self.token_id,)
+
+    @property
+    def states(self) -> dict[str, float]:
+        """The samplers' states at this step, by setting."""
+        return {stage.name: stage.state for stage in self.stages if stage.state is not None}
 
     @property
     def chosen(self) -> Candidate:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 from core.decoding.shaping.settings.guidance import Guidance
 from core.decoding.shaping.spec import SettingSpec, specs_of
@@ -38,6 +39,11 @@ class Shaping(Guidance):
         return [
             name for name in names if name in ACTING and getattr(self, name) != SETTINGS[name].off
         ]
+
+    def value_of(self, name: str) -> Any:
+        """Return a setting's value; a tuple if it has further numbers."""
+        value, parts = getattr(self, name), parts_of(name)
+        return (value, *(getattr(self, part) for part in parts)) if parts else value
 
     @property
     def penalised(self) -> bool:
@@ -73,11 +79,16 @@ RESCALING = {
 LOGIT_PENALTIES = tuple(name for name in PENALTIES if ACTING[name].role == "penalty")
 # Settings that remove a few tokens of many.
 BANS = {*(name for name, spec in SETTINGS.items() if spec.role == "ban"), "min_new_tokens"}
-# In the order of the stages of a run's step.
 WATERMARKS = tuple(name for name, spec in ACTING.items() if spec.role == "watermark")
 CONTRASTS = tuple(name for name, spec in ACTING.items() if spec.role == "contrast")
-_SECOND = tuple(name for name in PENALTIES if name not in (*WATERMARKS, *CONTRASTS))
-RUN_ORDER = (*CONTRASTS, *_SECOND, "min_new_tokens", *WARPERS, *WATERMARKS)
+_ELSEWHERE = {"constraint", *WATERMARKS, *CONTRASTS}
+_PENALISING = tuple(name for name in PENALTIES if name not in _ELSEWHERE)
+# In the order of the stages of a run's step.
+RUN_ORDER = (
+    *("constraint", *CONTRASTS),
+    *(*_PENALISING, "min_new_tokens"),
+    *(*WARPERS, *WATERMARKS),
+)
 STAGES = ("raw", *RUN_ORDER, "argmax", "forced", "server", "final")
 
 
@@ -111,6 +122,10 @@ KNOB_SETTINGS = tuple(
 # Ranges of the lab's sliders, by field.
 KNOB_RANGES = {s.field: (s.slider.low, s.slider.high) for s in KNOB_SETTINGS if s.slider}
 SAMPLERS = tuple(name for name in (*WARPERS, *PENALTIES) if name in KNOB_RANGES)
+# Settings in the table of samplers and libraries: those with a knob, and those that list tokens.
+LISTED = tuple(
+    name for name in (*WARPERS, *PENALTIES) if SETTINGS[name].source and name not in CONTRASTS
+)
 
 
 def ranges_in_view(shaping: Shaping) -> dict[str, tuple[float, float]]:
@@ -127,8 +142,10 @@ _PENALTIES = ("repetition_penalty", "frequency_penalty", "presence_penalty")
 # Order in which each library applies the lab's settings; a library lacks the settings that are
 # missing here. `orders` names the sources. Runs use transformers' order.
 SEQUENCES: dict[str, tuple[str, ...]] = {
-    "transformers": tuple(name for name in RUN_ORDER if name in KNOB_RANGES),
+    "transformers": tuple(name for name in RUN_ORDER if name in LISTED),
     "vllm": (
+        "bad_words",
+        "logit_bias",
         *_PENALTIES,
         "temperature",
         "min_p",
@@ -136,6 +153,7 @@ SEQUENCES: dict[str, tuple[str, ...]] = {
         "top_p",
     ),
     "mlx-lm": (
+        "logit_bias",
         *_PENALTIES,
         "top_p",
         "min_p",
@@ -144,7 +162,9 @@ SEQUENCES: dict[str, tuple[str, ...]] = {
         "temperature",
     ),
     "llama.cpp": (
+        "logit_bias",
         *_PENALTIES,
+        "dry_multiplier",
         "top_n_sigma",
         "top_k",
         "typical_p",
@@ -153,5 +173,11 @@ SEQUENCES: dict[str, tuple[str, ...]] = {
         "xtc_probability",
         "temperature",
         "dynatemp_high",
+        "adaptive_target",
+        "mirostat",
     ),
 }
+# With mirostat llama.cpp leaves out everything but these.
+MIROSTAT_ALONE = ("logit_bias", "temperature", "dynatemp_high", "mirostat")
+# Samplers with a state, which follows one sequence.
+STATEFUL = tuple(name for name, spec in SETTINGS.items() if spec.state)

@@ -5,16 +5,17 @@
 
 from __future__ import annotations
 
-from core.decoding.shaping.config import SAMPLERS, SETTINGS, parts_of
+from core.decoding.shaping.config import LISTED, SETTINGS, parts_of
 from core.decoding.shaping.orders import ORDERS
 
 _INTRODUCTION = """# Samplers
 
-The Sampling lab, Decode, the command line and trace files have {count} samplers. A number is the
-sampler's place in the order of the library; a dash means that the library lacks it. Runs use
-transformers' order, with the others between them as the first table lists them. A proof with the
-model runs every sampler again; tests compare each with the code that its source names where it can
-be run (transformers' classes, llama.cpp's functions), else with its formula in plain Python.
+Decode, the command line and trace files have {count} samplers; the Sampling lab has those that are
+numbers. A number is the sampler's place in the order of the library; a dash means that the library
+lacks it. Runs use transformers' order, with the others between them as the first table lists them.
+A proof with the model runs every sampler again; tests compare each with the code that its source
+names where it can be run (transformers' classes, llama.cpp's functions), else with its formula in
+plain Python.
 """
 
 
@@ -22,7 +23,7 @@ def library_table() -> list[list[str]]:
     """Return the rows of the table, the head first."""
     orders = list(ORDERS.values())
     rows = [["sampler", *(order.label for order in orders), "why not in all"]]
-    for name in SAMPLERS:
+    for name in LISTED:
         places = [str(o.own.index(name) + 1) if name in o.own else "–" for o in orders]
         rows.append([_label(name), *places, SETTINGS[name].absent])
     return rows
@@ -37,11 +38,11 @@ def _label(name: str) -> str:
 def document() -> str:
     """Return the page as Markdown."""
     sources = [["sampler", "source of formula and ties", "effect"]]
-    sources += [[SETTINGS[n].name, SETTINGS[n].source, SETTINGS[n].help] for n in SAMPLERS]
+    sources += [[SETTINGS[n].name, SETTINGS[n].source, SETTINGS[n].help] for n in LISTED]
     orders = [["library", "order read in", "note", "a sampler that it lacks"]]
     orders += [[o.label, o.source, o.note, o.otherwise] for o in ORDERS.values()]
     parts = [
-        _INTRODUCTION.format(count=len(SAMPLERS)),
+        _INTRODUCTION.format(count=len(LISTED)),
         _markdown(library_table()),
         "## Sources\n",
         _markdown(sources),

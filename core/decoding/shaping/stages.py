@@ -19,9 +19,11 @@ from core.decoding.shaping.config import (
     SETTINGS,
 )
 from core.decoding.shaping.functions import (
+    constraint,
     filters,
     guidance,
     penalties,
+    states,
     temperatures,
     watermarks,
 )
@@ -38,7 +40,7 @@ class Processor(NamedTuple):
 
 
 # The functions have their settings' names.
-FUNCTIONS = (penalties, temperatures, filters, guidance, watermarks)
+FUNCTIONS = (constraint, penalties, temperatures, filters, states, guidance, watermarks)
 ACTS: dict[str, StageFunction] = {
     name: next(getattr(module, name) for module in FUNCTIONS if hasattr(module, name))
     for name in ACTING
@@ -72,6 +74,7 @@ class Distribution:
         tail: mass of unremoved tokens that the server does not name (`known`); `probs` hold the
             others.
         noise: the stage's own uniform number, if it used one.
+        state: the number that the sampler took over from the step before, if it has one.
         exact: whether `tail` is exact; otherwise it is an upper bound.
         record: the detector's scores of a watermark, or the logits of a second forward.
     """
@@ -86,6 +89,7 @@ class Distribution:
     tail: float = 0.0
     exact: bool = True
     noise: float | None = None
+    state: float | None = None
     record: TokenScores | SecondLogits | None = None
 
     def token_id(self, position: int) -> int:

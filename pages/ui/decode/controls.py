@@ -12,8 +12,8 @@ from core.decoding.config import MethodConfig
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from pages.ui import platform
-from pages.ui.decode import guided, lines
-from pages.ui.decode.methods import contrastive_decoding
+from pages.ui.decode import lines
+from pages.ui.decode.methods import contrastive_decoding, guided
 from pages.ui.decode.methods.strategies import STRATEGIES, strategy_of
 from pages.ui.decode.state import GIVEN_FOR, MAX_GIVEN, STEP
 from pages.ui.decode.trees import first_run
@@ -92,7 +92,7 @@ def acting_knobs(config: MethodConfig) -> list[Slider]:
 
 def request(read: Read = value) -> Request:
     """Return what Run asks for, by the controls as they are or as `read` gives them."""
-    typed = config(lambda key: "" if key in lines.KEYS else read(key))
+    typed = config(lambda key: row_of(key).default if key in lines.KEYS else read(key))
     made = replace(
         from_sidebar(typed, contrastive_decoding.draft(read), read), given=given_ids(read)
     )
@@ -119,7 +119,8 @@ def control_values(trace: Trace) -> dict[str, Any]:
 
 def values_of_config(config: MethodConfig, values: dict[str, Any]) -> dict[str, Any]:
     """Return control values of settings, by key, beside others; omit those out of range."""
-    rows = (*COMMON, *strategy_of(config).rows, *KNOB_ROWS)
+    # DRY's breakers act only while its knob is on.
+    rows = (*KNOB_ROWS, *COMMON, *strategy_of(config).rows)
     return reached(rows, config, {**values, "method": config.method})
 
 

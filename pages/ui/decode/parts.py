@@ -11,6 +11,7 @@ from core.decoding.shaping.config import WATERMARKS
 from core.figures.base.figure import Figure
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.paper import Paper
+from core.figures.samplers.state import sampler_of
 from pages.ui.decode.state import DecodeView, median_run
 from pages.ui.run.parts import FigureWindow, PagePart, selected_step, windows_of
 
@@ -96,6 +97,11 @@ UNCERTAINTY = PagePart(
 SECOND = PagePart("second", figures.second_forward, _second, where=selected_step)
 LAYERS = PagePart("layers", figures.dola_layers, _layers)
 WATERMARK = PagePart("watermark", figures.watermark, _watermark)
+STATE = PagePart(
+    "state",
+    figures.sampler_state,
+    lambda view, trace: _selected(view, trace) if sampler_of(trace) else None,
+)
 PROMPT = PagePart(
     "prompt",
     figures.prompt_reading,
@@ -109,4 +115,4 @@ TIME = PagePart(
     lambda view, trace: dict(zip(("runs", "others"), timed_runs(view, trace), strict=True)),
 )
 STEP = (CANDIDATES, STAGES, SOFTMAX)
-RUN = (UNCERTAINTY, SECOND, LAYERS, WATERMARK, PROMPT, TIME)
+RUN = (UNCERTAINTY, STATE, SECOND, LAYERS, WATERMARK, PROMPT, TIME)

@@ -14,8 +14,10 @@ from core.export.part import Part
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
+from core.figures.samplers.state import sampler_of
 from pages.ui import platform, registry
-from pages.ui.decode import another, branches, controls, forks, guided, notice, parts, state, work
+from pages.ui.decode import another, branches, controls, forks, notice, parts, state, work
+from pages.ui.decode.methods import guided
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import DecodeView
 from pages.ui.platform import slot
@@ -33,7 +35,7 @@ from pages.ui.widgets.controls.control import defaults, value
 
 # What keeps the heatmap and the selected step on one screen.
 HEATMAP_ROWS = 6
-_READY = ("uncertainty", "arithmetic", "prompt", "time")
+_READY = ("uncertainty", "state", "arithmetic", "prompt", "time")
 _UNCERTAIN = "U: the next step with more entropy than the run has on average"
 
 
@@ -112,6 +114,11 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
         **(
             {"watermark": Tab("Watermark", partial(guided.draw, view, trace, redraw))}
             if guided.is_marked(trace)
+            else {}
+        ),
+        **(
+            {"state": Tab("Sampler's state", partial(_state, view, trace, redraw))}
+            if sampler_of(trace)
             else {}
         ),
         "forks": Tab("Fork points", partial(forks.draw, view, trace)),
@@ -256,6 +263,15 @@ def _uncertainty(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> 
 def _layers(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
     figure.chart(
         parts.LAYERS.part(view, trace),
+        (view.number, view.selected),
+        on_click=partial(select_step, view, redraw),
+        across=True,
+    )
+
+
+def _state(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
+    figure.chart(
+        parts.STATE.part(view, trace),
         (view.number, view.selected),
         on_click=partial(select_step, view, redraw),
         across=True,
