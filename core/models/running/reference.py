@@ -168,14 +168,10 @@ def _settings(config: MethodConfig, device: torch.device) -> dict[str, Any] | No
     settings = method_of(config).reference(config)
     if settings is None:
         return None
-    # Random numbers of another device are others, and of beams `generate` mixes up the texts that
-    # SynthID remembers.
+    # Random numbers of another device are others.
     on_cpu, shaping = device.type == "cpu", config.shaping
     if not on_cpu and (settings["do_sample"] or shaping.active(WATERMARKS)):
         return None
-    if shaping.synthid_depth and "num_beams" in settings:
-        return None
-    shaping = config.shaping
     if shaping.constraint is not None:
         if config.min_new_tokens or shaping.active(BANS) != ["constraint"]:
             return None  # A ban may give way to the constraint, which transformers' don't.

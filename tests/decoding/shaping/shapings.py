@@ -29,7 +29,8 @@ def random_settings(
 ) -> dict[str, Any]:
     """A value for each of some settings, switched off in all but a share of runs.
 
-    A setting that is no number, and so has no range, stays off.
+    A setting that is no number, and so has no range, stays off; so does SynthID, which beam search
+    refuses, and which `generate` has not beside the other watermark.
     """
     return {name: _value(dice, name, share) for name in names}
 
@@ -38,7 +39,7 @@ def _value(dice: random.Random, name: str, share: float) -> Any:
     spec = SETTINGS[name]
     if name in _RANGES:
         low, high = _RANGES[name]
-    elif spec.slider is not None:
+    elif spec.slider is not None and name != "synthid_depth":
         low, high = spec.slider.low + spec.slider.step, spec.slider.high - spec.slider.step
     else:
         return spec.off
@@ -48,19 +49,11 @@ def _value(dice: random.Random, name: str, share: float) -> Any:
 
 def random_penalties(dice: random.Random) -> Shaping:
     """Return random penalties, the settings that act without sampling too."""
-    settings = random_settings(dice, (n for n in PENALTIES if SETTINGS[n].generate))
-    return Shaping(**_one_watermark(settings))
+    return Shaping(**random_settings(dice, (n for n in PENALTIES if SETTINGS[n].generate)))
 
 
 def random_shaping(dice: random.Random) -> Shaping:
     """Every filter and penalty that `generate` has too, each in two runs of five."""
     return Shaping(
-        **_one_watermark(
-            random_settings(dice, (n for n in (*PENALTIES, *WARPERS) if SETTINGS[n].generate))
-        )
+        **random_settings(dice, (n for n in (*PENALTIES, *WARPERS) if SETTINGS[n].generate))
     )
-
-
-def _one_watermark(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings with one watermark at most, as `generate` takes them."""
-    return {**settings, "synthid_depth": 0} if settings["watermark_bias"] else settings

@@ -68,8 +68,7 @@ def test_all_that_an_example_sets_is_in_the_address(
         (
             "method",
             "Best",
-            "Method: “Best” in the link is none of sampling, greedy, contrastive, engine: sampling "
-            "is used.",
+            "Method: “Best” in the link is none of sampling, greedy, contrastive, is used.",
         ),
         (
             "prompt",
