@@ -55,6 +55,7 @@ class Guidance(Watermarks):
             "`UnbatchedClassifierFreeGuidanceLogitsProcessor`",
             interval=Interval(0.0, 100.0),
             # Both forwards' errors count.
+            passed=lambda value: float(value[0]),
             stretch=lambda value: value + abs(1 - value),
         ),
     )
