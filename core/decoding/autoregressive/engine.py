@@ -12,6 +12,7 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.config import Ended, MethodConfig
+from core.decoding.constraints.grammar import grammars_of
 from core.decoding.errors import DecodingError
 from core.decoding.loop.recording import read_step
 from core.decoding.loop.run import process_prompt, token_limit
@@ -182,6 +183,7 @@ def shaper_of(model: LanguageModel, config: MethodConfig) -> StepShaper:
         known=getattr(model, "known", None) is not None,
         seed=getattr(config, "seed", 0),
         token_bytes=model.token_bytes,
+        grammars=lambda: grammars_of(model),
     )
 
 
@@ -218,9 +220,8 @@ class Picker:
     """
 
     def __init__(self, model: LanguageModel, config: MethodConfig, start: int = 0) -> None:
-        self._model = model
-        self._config = config
-        self._shaper = shaper_of(model, config)
+        self._model, self._config = model, config
+        self.shaper = shaper_of(model, config)
         self._sampling = sampling = drawn_by(config)
         self._generator = torch.Generator().manual_seed(sampling.seed if sampling else 0)
         if sampling and start:
@@ -235,14 +236,14 @@ class Picker:
             noise: noise from `draws.draw_noise`; None draws the run's next noise.
         """
         started = perf_counter()
-        top = None if self._shaper.known else ranked(logits, self._config.top_candidates)
-        stages = self._shaper.distributions(logits, previous_ids, index, top)
+        top = None if self.shaper.known else ranked(logits, self._config.top_candidates)
+        stages = self.shaper.distributions(logits, previous_ids, index, top)
         shaped = perf_counter()
         if self._sampling:
             method = self._sampling.draw
             if noise is None:
                 noise = draw_noise(method, self._generator, self._model.vocab_size)
-            if self._shaper.known:
+            if self.shaper.known:
                 require_drawable(stages[-1], method, noise)
             pick = draw(stages[-1], method, noise)
         else:

@@ -24,7 +24,7 @@ from core.decoding.diffusion.canvas import (
 )
 from core.decoding.diffusion.config import Diffusion
 from core.decoding.diffusion.gained import with_text
-from core.decoding.diffusion.order import Choice, candidates_of, draw_uniform, reading_of
+from core.decoding.diffusion.order import FillChoice, candidates_of, draw_uniform, reading_of
 from core.decoding.diffusion.types import CanvasSeconds, CanvasStep, OpenCandidate, Unguided
 from core.decoding.errors import ModelError
 from core.decoding.loop.run import token_limit
@@ -73,7 +73,7 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: Diffusion)
     tokens: list[int | None] = [None] * limit
     ending, shown = Ending(model, config, limit), 0
     picker = PositionPicker(model, prompt_ids, config, masks.mask_id)
-    choice = Choice(config)
+    choice = FillChoice(config)
     for index in count():
         opened = open_positions(tokens, config.block_length)
         started = perf_counter()

@@ -172,6 +172,7 @@ class _BatchRow:
             picked = best
             if not self.greedy:
                 index = len(self._pieces)
+                self._picker.shaper.answer_from = self._controller.answer_from
                 picked = self._picker.pick(index, logits, self.ids).pick.token_id
         decision = self._controller.decide(picked)
         text, self.reason = self._controller.after(decision)

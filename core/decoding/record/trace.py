@@ -49,6 +49,7 @@ if TYPE_CHECKING:  # Only annotations need the methods' types; the record itself
 # Imported late: the serializer imports the methods, which import this file.
 _FILE = "core.decoding.serial"
 _FRAMES = "core.traces.frames"
+_HTML = "core.export.web.trace_html"
 
 _Config = TypeVar("_Config", bound=MethodConfig)
 _Value = TypeVar("_Value")
@@ -242,6 +243,11 @@ class Trace(Generic[ConfigT_co]):
         """
         frame: DataFrame = resolve_name(f"{_FRAMES}:to_frame")(self, rows)
         return frame
+
+    def _repr_html_(self) -> str:
+        """Return the coloured text with its settings and checks, as a notebook shows it."""
+        shown: str = resolve_name(f"{_HTML}:trace_html")(self)
+        return shown
 
     def to_json(self) -> str:
         """Return the text of the trace file."""

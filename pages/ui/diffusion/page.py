@@ -17,6 +17,7 @@ from core.decoding.record.trace import Trace
 from core.figures import token_colors
 from core.figures.base.labels import percent, settings_caption, visible_token
 from core.figures.base.paper import Paper
+from core.figures.decode.strip import kind_of, shown_text
 from core.figures.diffusion.canvas import Filled
 from core.figures.diffusion.order import text_positions
 from pages.ui import platform, registry
@@ -118,8 +119,8 @@ def _token(one: Filled, ground: str, ink: str) -> list[object]:
         f"Position {nth(one.position)}: {visible_token(one.text)}, filled at step {nth(one.step)} "
         f"with probability {percent(one.prob)}"
     )
-    text = token_strip.shown_text(one.text, one.text)
-    return [text, ground, label, token_strip.kind_of(one.text), one.step, ink]
+    text = shown_text(one.text, one.text)
+    return [text, ground, label, kind_of(one.text), one.step, ink]
 
 
 def _on_selected() -> None:

@@ -9,14 +9,11 @@ from typing import Any
 
 import streamlit as st
 
-from core.decoding.counting import nth
-from core.decoding.record.characters import is_byte_part
-from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures import legend, token_colors
-from core.figures.base.labels import BREAK, percent, visible_token
-from core.figures.base.records import forced_words, texts_in, token_place
+from core.figures.base.records import forced_words
 from core.figures.base.theme import Theme
+from core.figures.decode.strip import kind_of, shown_texts, step_label
 from pages.ui import platform
 from pages.ui.run.view import View
 from pages.ui.widgets.render_clock import drawn_at
@@ -24,7 +21,6 @@ from pages.ui.widgets.source import source
 
 KEY = "strip"
 MAX_PROMPT_SHOWN = 4000
-_PART = "·"
 _HTML = """
 <div class="strip">
   <div class="text" role="group" aria-label="The prompt and the generated tokens"
@@ -158,7 +154,7 @@ def tokens_of(
         [
             text,
             color,
-            _label(step, text_of or texts_in(trace), token_place(step, trace, reads=reads)),
+            step_label(step, trace, text_of, reads=reads),
             " ".join(
                 filter(
                     None, [kind_of(step.text), "forced" if forced and forced_words(step) else ""]
@@ -171,56 +167,6 @@ def tokens_of(
             trace.token_steps, shown_texts(trace.token_steps), colors, strict=True
         )
     ]
-
-
-def _adds_text(added: str) -> bool:
-    """Return False for the end of a text, and for bytes that form no character."""
-    return bool(added.strip("\ufffd"))
-
-
-def shown_texts(steps: Sequence[TokenStep]) -> list[str]:
-    """Return the strip's text of each token; bytes of a character that a later token completes are
-    dots before it.
-    """
-    texts, pending = list[str](), list[int]()
-    for at, step in enumerate(steps):
-        if not step.text and is_byte_part(step.chosen.text):
-            pending.append(at)
-        else:
-            if step.text and "\ufffd" not in step.text:
-                for part in pending:
-                    texts[part] = _PART
-            pending.clear()
-        texts.append(shown_text(step.text, step.chosen.text))
-    return texts
-
-
-def shown_text(added: str, token: str) -> str:
-    """Return the strip's text for a token that added this text."""
-    if not _adds_text(added):
-        return visible_token(token)
-    # Bytes of tokens before it that form no character: those tokens show them.
-    if "\ufffd" in added:
-        added = token
-    # A token of whitespace alone would be a gap that can't be seen or clicked.
-    return visible_token(added) if added.isspace() else added.replace("\n", BREAK)
-
-
-def kind_of(added: str) -> str:
-    """Return `special` for a token that adds no text by itself, `line` before a line break."""
-    if not _adds_text(added):
-        return "special"
-    return "line" if "\n" in added else ""
-
-
-def _label(step: TokenStep, text_of: Callable[[int], str], place: tuple[str, int]) -> str:
-    token, start = step.chosen, f"{place[0].capitalize()} {nth(place[1])}"
-    if words := forced_words(step, text_of=text_of):
-        return f"{start}: {visible_token(token.text)}, {words}"
-    return (
-        f"{start}: {visible_token(token.text)}, "
-        f"probability {percent(token.raw_prob)}, rank {token.rank}"
-    )
 
 
 def draw_legend(by: str, theme: Theme, title: str = "") -> None:
