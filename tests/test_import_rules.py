@@ -22,7 +22,7 @@ BUILT_ON = {key: {"autoregressive"} for key in ("contrastive", "diffusion", "rea
 # folder -> what it may import besides the standard library and itself
 ALLOWED = {
     # pandas: the type of Trace.to_pandas.
-    "core/decoding": {"torch", "typing_extensions", "pydantic_core", "pandas"},
+    "core/decoding": {"torch", "typing_extensions", "pydantic_core", "pandas", "llguidance"},
     "core/models": {
         *("core.decoding", "torch", "transformers", "tokenizers", "safetensors"),
         *("huggingface_hub", "gguf", "httpx2", "numpy"),

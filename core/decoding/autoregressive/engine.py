@@ -12,6 +12,7 @@ from torch import Tensor
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.autoregressive.picked import ForcedToken, Picked, all_on, cannot_force
 from core.decoding.config import Ended, MethodConfig
+from core.decoding.constraints.grammar import grammars_of
 from core.decoding.loop.recording import read_step
 from core.decoding.loop.run import process_prompt, token_limit
 from core.decoding.loop.text import Ending
@@ -187,6 +188,7 @@ def shaper_of(model: LanguageModel, config: MethodConfig) -> StepShaper:
         known=getattr(model, "known", None) is not None,
         seed=getattr(config, "seed", 0),
         token_bytes=model.token_bytes,
+        grammars=lambda: grammars_of(model),
     )
 
 
@@ -207,7 +209,7 @@ class Picker:
     ) -> None:
         self._model, self._states = model, states
         self._config = config
-        self._shaper = shaper_of(model, config)
+        self.shaper = shaper_of(model, config)
         self._sampling = sampling = drawn_by(config)
         self._generator = torch.Generator().manual_seed(sampling.seed if sampling else 0)
         if sampling and start:
@@ -228,15 +230,15 @@ class Picker:
             states: the samplers' states at this step; None for those that `take` left.
         """
         started = perf_counter()
-        top = None if self._shaper.known else ranked(logits, self._config.top_candidates)
+        top = None if self.shaper.known else ranked(logits, self._config.top_candidates)
         states = self._states if states is None else states
-        stages = self._shaper.distributions(logits, previous_ids, index, top, states=states)
+        stages = self.shaper.distributions(logits, previous_ids, index, top, states=states)
         shaped = perf_counter()
         if self._sampling:
             method = self._sampling.draw
             if noise is None:
                 noise = draw_noise(method, self._generator, self._model.vocab_size)
-            if self._shaper.known:
+            if self.shaper.known:
                 require_drawable(stages[-1], method, noise)
             pick = draw(stages[-1], method, noise)
         else:

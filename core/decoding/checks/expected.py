@@ -37,7 +37,9 @@ def expected_stages(trace: Trace, step: TokenStep, length: int) -> list[list[str
     config, drawn = trace.config, expected_draw(trace)[0] == "sampled"
     if step.draw.method == "forced":
         return [["raw", "forced", "final"]]
-    acting = StepShaper(config.shaping, draws=drawn).names_at(length, step.index)
+    shaper = StepShaper(config.shaping, draws=drawn)
+    shaper.answer_from = None if step.phase == "thinking" else 0
+    acting = shaper.names_at(length, step.index)
     names = [name for name in acting if name in PENALTIES]
     ending = acting[len(names) :] if drawn else ["argmax"]
     ending += ["forced"] if step.origin == "forced" else []

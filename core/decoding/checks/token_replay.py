@@ -54,6 +54,8 @@ class TokenReplay:
         chooser = trace.config.chooser
         self._picker, self._sampling = Picker(model, chooser), drawn_by(chooser)
         self._seed = getattr(chooser, "seed", 0)
+        answers = (step.index for step in trace.token_steps if step.phase == "answer")
+        self._answer_from = next(answers, None)
         self._dice = torch.Generator().manual_seed(self._sampling.seed if self._sampling else 0)
 
     def fault(self, step: TokenStep, logits: Tensor, ids: Sequence[int], tolerance: float) -> str:
@@ -118,6 +120,7 @@ class TokenReplay:
         """Pick as the engine does; for a draw by inverse CDF, return the recorded token's
         interval.
         """
+        self._picker.shaper.answer_from = None if step.phase == "thinking" else self._answer_from
         picked = self._picker.pick(step.index, row, ids, noise, step.states)
         token_id = step.token_id if step.instead_of is None else step.instead_of
         if picked.pick.interval is None or token_id >= self._vocab:

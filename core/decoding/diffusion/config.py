@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens
 from core.decoding.config import MAX_CANDIDATES, SEED, MethodConfig, setting
+from core.decoding.errors import ConfigError
 from core.decoding.validation import Interval
 
 FillOrder: TypeAlias = Literal["confidence", "margin", "entropy", "random", "left_to_right"]
@@ -83,6 +84,15 @@ class Diffusion(MethodConfig):
     )
     canvas: CanvasKind = setting("whole", "all masks from the start, or block by block")
     seed: int = setting(0, within=SEED)
+
+    def __post_init__(self) -> None:
+        MethodConfig.__post_init__(self)
+        if self.shaping.constraint is not None:
+            raise ConfigError(
+                "A constraint reads a text from its beginning, and masked diffusion fills "
+                "positions in any order: switch it off.",
+                "constraint",
+            )
 
     @property
     def chooser(self) -> Greedy | Sampling:

@@ -172,7 +172,9 @@ class _BatchRow:
         if self._controller.asks:
             picked = best
             if not self.greedy:
-                made = self._picker.pick(len(self._pieces), logits, self.ids)
+                index = len(self._pieces)
+                self._picker.shaper.answer_from = self._controller.answer_from
+                made = self._picker.pick(index, logits, self.ids)
                 picked = made.pick.token_id
         decision = self._controller.decide(picked)
         if made is not None and decision.forced_as is None:

@@ -57,7 +57,8 @@ class Order:
 
 
 # Settings with a function here and no processor in transformers.
-*_ADDED, _LAST_ADDED = (spec.label for spec in ACTING.values() if spec.generate is None)
+_OURS = [spec.label for spec in ACTING.values() if spec.slider and spec.generate is None]
+*_ADDED, _LAST_ADDED = _OURS
 TRANSFORMERS = Order(
     key="transformers",
     label="transformers",

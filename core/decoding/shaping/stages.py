@@ -17,7 +17,7 @@ from core.decoding.shaping.config import (
     RESCALING,
     SETTINGS,
 )
-from core.decoding.shaping.functions import filters, penalties, states, temperatures
+from core.decoding.shaping.functions import constraint, filters, penalties, states, temperatures
 from core.decoding.shaping.long_rows import LONG, Ranking, count_above, places_left
 from core.decoding.shaping.stage import StageFunction
 
@@ -31,7 +31,7 @@ class Processor(NamedTuple):
 
 
 # The functions have their settings' names.
-FUNCTIONS = (penalties, temperatures, filters, states)
+FUNCTIONS = (constraint, penalties, temperatures, filters, states)
 ACTS: dict[str, StageFunction] = {
     name: next(getattr(module, name) for module in FUNCTIONS if hasattr(module, name))
     for name in ACTING

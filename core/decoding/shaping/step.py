@@ -30,12 +30,19 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.config import PENALTIES, RUN_ORDER, SETTINGS, WARPERS, Shaping
+from core.decoding.shaping.config import (
+    BANS,
+    PENALTIES,
+    RUN_ORDER,
+    SETTINGS,
+    WARPERS,
+    Shaping,
+)
 from core.decoding.shaping.functions.penalties import remove_tokens
 from core.decoding.shaping.known import shape_known
 from core.decoding.shaping.long_rows import Ranking, first_maximum
@@ -50,6 +57,9 @@ from core.decoding.shaping.stages import (
     shape,
 )
 from core.decoding.shaping.states import next_states
+
+if TYPE_CHECKING:
+    from core.decoding.constraints.grammar import Grammars
 
 # Above this many tokens, sorting row by row is faster than sorting the batch.
 _BATCHED_SORTS_TO = 4096
@@ -68,6 +78,11 @@ class StepShaper:
         known: whether the model names only the likeliest tokens, so that others are NaN.
         seed: seed of the stages' own noise.
         token_bytes: returns the bytes of a token, for stages that read it.
+        grammars: returns the maker of grammars over the model's tokens, for constraints.
+
+    Attributes:
+        answer_from: number of generated tokens before the answer, where a constraint begins; None
+            while the run thinks.
     """
 
     def __init__(
@@ -82,7 +97,10 @@ class StepShaper:
         known: bool = False,
         seed: int = 0,
         token_bytes: Callable[[int], bytes] | None = None,
+        grammars: Callable[[], Grammars] | None = None,
     ) -> None:
+        self.answer_from: int | None = 0
+        self._grammars = grammars
         self.draws, self.known = draws and shaping.temperature > 0, known
         self.min_tokens_to_keep = min_tokens_to_keep
         self.shaping, self._seed, self._token_bytes = shaping, seed, token_bytes
@@ -180,6 +198,7 @@ class StepShaper:
                 if name == "min_new_tokens"
                 else SETTINGS[name].acts_from(self._values[name]) <= length
             )
+            and (name != "constraint" or self.answer_from is not None)
         ]
 
     def rows(
@@ -243,6 +262,8 @@ class StepShaper:
                     uniform=NamedNoise(self._seed, index if throw is None else throw),
                     token_bytes=self._token_bytes,
                     min_tokens_to_keep=self.min_tokens_to_keep,
+                    answer_from=self.answer_from,
+                    grammars=self._grammars,
                     eos_ids=self._eos_ids,
                     states=states,
                 )
@@ -251,6 +272,8 @@ class StepShaper:
                 acts.append(Processor(name, bound[name], (context,)))
             else:
                 acts.append(Processor(name, ACTS[name], (self._values[name], context)))
+        if self.shaping.constraint is not None:
+            acts = [_giving_way(act) if act.name in BANS else act for act in acts]
         return acts, {} if context is None else context.uniform.drawn
 
     def _states_at(self, context: StepContext) -> dict[str, BoundStage]:
@@ -277,6 +300,16 @@ def _shared(text: Sequence[int], other: Sequence[int]) -> int:
     """Return the length of two texts' common prefix, in tokens."""
     pairs = zip(text, other, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))
+
+
+def _giving_way(ban: Processor) -> Processor:
+    """Return a ban that removes nothing where it would remove every token that is left."""
+
+    def act(logits: Tensor, *arguments: Any) -> Tensor:
+        left: Tensor = ban.act(logits, *arguments)
+        return left if bool((left > -math.inf).any()) else logits
+
+    return ban._replace(act=act)
 
 
 def _apply(logits: Tensor, processor: Processor) -> Tensor:

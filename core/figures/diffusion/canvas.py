@@ -224,6 +224,6 @@ def _head(step: CanvasStep) -> str:
     return lines(
         f"<b>step {nth(step.index)}</b>",
         f"filled: {tokens}",
-        step.remasked and f"masked again: {counted(len(step.remasked), 'token')}",
+        bool(step.remasked) and f"masked again: {counted(len(step.remasked), 'token')}",
         f"{counted(len(step.open) - len(step.filled), 'open position')} of the block left",
     )

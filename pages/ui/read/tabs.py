@@ -96,7 +96,7 @@ def _word(view: ReadView, trace: Trace, select: Callable[[list[object]], None]) 
 
 
 def _own_text(view: ReadView, trace: Trace) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         control.draw("opening")
         control.draw("writer", "own_axis", label_visibility="collapsed")
     opening, writer, axis = int(value("opening")), str(value("writer")), str(value("own_axis"))

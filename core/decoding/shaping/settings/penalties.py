@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from core.decoding.constraints.value import (
+    Constraint,
+    constraint_in,
+    constraint_words,
+    read_constraint,
+)
 from core.decoding.shaping.settings.bias import (
     bias_lines,
     bias_text,
@@ -49,6 +55,22 @@ _TOKEN_LINES = Lines(
 class Penalties(States):
     """Penalties and bans, in the order in which a run applies them."""
 
+    constraint: Constraint | None = setting(  # noqa: RUF009 - a value that never changes
+        None,
+        SettingSpec(
+            role="ban",
+            label="Constraint",
+            help="Allow only tokens that keep to a rule: KIND=TEXT, where the kind is choice (one "
+            "a line), regex, json (a JSON schema) or lark (a grammar). It acts first, on the "
+            "answer alone, in greedy too; a ban that would remove every allowed token gives way. "
+            "None is off.",
+            source="llguidance 1.9.1",
+            generate=None,
+            read=read_constraint,
+            parse=constraint_in,
+            shown=constraint_words,
+        ),
+    )
     logit_bias: tuple[tuple[int, float], ...] | Mapping[int, float] = setting(
         (),
         SettingSpec(
