@@ -16,6 +16,7 @@ from pages.ui.lab.state import Lab
 from pages.ui.run import shared
 from pages.ui.run.figures.token_strip import tokens_of
 from pages.ui.widgets.controls.control import defaults
+from pages.ui.widgets.controls.knob import FILTER_KEYS
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open
 from tests.ui.pages.test_decode_page import PROMPT, run, scripted, view_of  # noqa: F401
@@ -122,3 +123,8 @@ def test_the_lab_takes_the_lists_too_and_a_text_that_a_run_looked_up(monkeypatch
         "bad_words",
         "suppress_tokens",
     ]
+
+
+def test_a_method_that_refuses_a_state_offers_no_knob_for_it() -> None:
+    assert "top_k" in FILTER_KEYS and "xtc_threshold" in FILTER_KEYS
+    assert not {"mirostat", "mirostat_tau", "mirostat_eta", "adaptive_target"} & {*FILTER_KEYS}
