@@ -106,7 +106,9 @@ KNOB_SETTINGS = tuple(
 KNOB_RANGES = {s.field: (s.slider.low, s.slider.high) for s in KNOB_SETTINGS if s.slider}
 SAMPLERS = tuple(name for name in (*WARPERS, *PENALTIES) if name in KNOB_RANGES)
 # Settings in the table of samplers and libraries: those with a knob, and those that list tokens.
-LISTED = tuple(name for name in (*WARPERS, *PENALTIES) if SETTINGS[name].source)
+LISTED = tuple(
+    name for name in (*WARPERS, *PENALTIES) if SETTINGS[name].slider or SETTINGS[name].lines
+)
 
 
 def ranges_in_view(shaping: Shaping) -> dict[str, tuple[float, float]]:
