@@ -17,7 +17,7 @@ from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
-from pages.ui.widgets.controls import fold
+from pages.ui.widgets.controls import constraint, fold
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import (
     Number,
@@ -126,6 +126,7 @@ _FILTERS = tuple(knob.key for knob in KNOBS if SETTINGS[knob.field].role == "fil
 _FILTER_ROWS = [row for row in KNOB_ROWS if row.key in _FILTERS]
 _RUN = (
     *ROWS,
+    *constraint.ROWS,
     *(
         row if row.key == "temperature" else replace(row, acts=_samples)
         for row in KNOB_ROWS
@@ -139,6 +140,7 @@ _FOLDED = (
     *_FILTERS,
     *("scoring", "adaptive", "ngram_size", "confidence", "own_temperature", "draft_temperature"),
     *("typical_epsilon", "typical_delta"),
+    *constraint.KEYS,
 )
 
 
@@ -230,6 +232,7 @@ def _more() -> None:
             draw("draft_temperature")
     if _is_typical(value):
         draw("typical_epsilon", "typical_delta")
+    constraint.draw_constraint()
 
 
 def weights(model: str) -> list[float]:
