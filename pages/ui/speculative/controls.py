@@ -16,7 +16,7 @@ from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
-from pages.ui.widgets.controls import fold
+from pages.ui.widgets.controls import constraint, fold
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import (
     Number,
@@ -124,6 +124,7 @@ declare(
 _FILTER_ROWS = [row for row in KNOB_ROWS if row.key in FILTER_KEYS]
 _RUN = (
     *ROWS,
+    *constraint.ROWS,
     *(
         row if row.key == "temperature" else replace(row, acts=_samples)
         for row in KNOB_ROWS
@@ -137,6 +138,7 @@ _FOLDED = (
     *FILTER_KEYS,
     *("scoring", "adaptive", "ngram_size", "confidence", "own_temperature", "draft_temperature"),
     *("typical_epsilon", "typical_delta"),
+    *constraint.KEYS,
 )
 
 
@@ -228,6 +230,7 @@ def _more() -> None:
             draw("draft_temperature")
     if _is_typical(value):
         draw("typical_epsilon", "typical_delta")
+    constraint.draw_constraint()
 
 
 def weights(model: str) -> list[float]:
