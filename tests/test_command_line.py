@@ -230,7 +230,7 @@ def test_a_further_number_of_a_setting_that_is_off_is_refused(capsys) -> None:
 PENALTIES = (
     "--repetition-penalty 1.2 --no-repeat-ngram-size 2 --min-new-tokens 3 --dry-multiplier 0.8 "
     "--dry-base 2 --dry-allowed-length 3 --dry-penalty-last-n 64 --dry-sequence-breakers \\n "
-    "--dry-sequence-breakers : --bad-words 383,7 --bad-words 5 --length-decay 1.05 "
+    "--dry-sequence-breakers : --bad-words 383.7,8 --bad-words 5 --length-decay 1.05 "
     "--length-decay-start 30 --suppress-tokens 9,12 --begin-suppress-tokens 3"
 )
 PENALISED = Greedy(
@@ -243,7 +243,7 @@ PENALISED = Greedy(
         dry_allowed_length=3,
         dry_penalty_last_n=64,
         dry_sequence_breakers=["\n", ":"],
-        bad_words=[[383], [7], [5]],
+        bad_words=[[383, 7], [8], [5]],
         length_decay=1.05,
         length_decay_start=30,
         suppress_tokens=[9, 12],

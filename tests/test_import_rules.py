@@ -54,7 +54,7 @@ ALLOWED = {
     "core/cli": {"core"},
     "core/server": {
         *("core.decoding", "core.models", "core.traces.data_path", "core.traces.bounded_file"),
-        *("torch", "openai", "prometheus_client", "starlette", "uvicorn"),
+        *("torch", "llguidance", "openai", "prometheus_client", "starlette", "uvicorn"),
     },
     "pages/ui": {
         *("core", "streamlit", "starlette", "plotly", "pandas", "google.protobuf"),

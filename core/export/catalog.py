@@ -172,6 +172,8 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
         yield _all("watermark", of_figure("watermark", figures.watermark, trace))
     if any(step.states for step in steps):
         yield _all("state", of_figure("state", figures.sampler_state, trace))
+    if trace.config.shaping.constraint is not None:
+        yield _all("constraint", of_figure("constraint", figures.constraint_masses, trace))
     read = len(trace.prompt_step.positions) if trace.prompt_step else 0
     yield Entry("prompt", partial(wide, "prompt", figures.prompt_reading), "position", read)
     favourites = partial(wide, "favourites", figures.reading_favourites)

@@ -25,6 +25,8 @@ from .classroom.guesses import class_guesses as class_guesses
 from .classroom.guesses import class_guesses_data as class_guesses_data
 from .compare.lines import pair_lines as pair_lines
 from .compare.lines import pair_lines_data as pair_lines_data
+from .constraint.masses import constraint_masses as constraint_masses
+from .constraint.masses import constraint_masses_data as constraint_masses_data
 from .decode.arithmetic import softmax_row as softmax_row
 from .decode.arithmetic import softmax_row_data as softmax_row_data
 from .decode.branches import run_tree as run_tree

@@ -15,6 +15,7 @@ from core import figures
 from core.decoding.beam.compare import Rival
 from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
 from core.decoding.comparison.measures import Divergence, recorded_measures
+from core.decoding.constraints.value import constraint_in
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.diffusion.canvas import canvas_steps
 from core.decoding.diffusion.types import DiffusionBudget, ForwardsPoint, TogetherToken
@@ -98,6 +99,11 @@ def _decode() -> Iterator[Entry]:
     for name, own in (("mu", Shaping(mirostat=2)), ("average", Shaping(adaptive_target=0.3))):
         run = make_trace(24, hostile=name == "mu", shaping=own)
         yield f"state {name}", "sampler_state", (run,), {"selected": 3}
+    for name, kind in (("", "choice=house very said"), ("hostile ", r"regex=[^w]{40}")):
+        bound = Shaping(constraint=constraint_in(kind))
+        trace = make_trace(8, shaping=bound, hostile=bool(name))
+        options = {"selected": 3, "free": make_trace(8)}
+        yield f"{name}constraint_masses", "constraint_masses", (trace,), options
     for name, shaping in (
         ("green list", Shaping(watermark_bias=2.0)),
         ("SynthID", Shaping(synthid_depth=4, synthid_ngram=2)),

@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
+from core.decoding.autoregressive.picked import ForcedToken, Picked, all_on, cannot_force
 from core.decoding.config import Ended, MethodConfig
 from core.decoding.constraints.grammar import grammars_of
-from core.decoding.errors import DecodingError
 from core.decoding.loop.recording import read_step
 from core.decoding.loop.run import process_prompt, token_limit
 from core.decoding.loop.second import second_forwards
 from core.decoding.loop.text import Ending
 from core.decoding.protocol import Context, LanguageModel
-from core.decoding.record.steps import Draw, ForcedAs, Phase, Step, StepSeconds, TokenStep
+from core.decoding.record.steps import Draw, Phase, Step, StepSeconds, TokenStep
 from core.decoding.shaping.draws import (
     Pick,
     draw,
@@ -28,9 +27,9 @@ from core.decoding.shaping.draws import (
     noisy_scores,
 )
 from core.decoding.shaping.known import require_drawable
-from core.decoding.shaping.long_rows import Ranking, ranked
+from core.decoding.shaping.long_rows import ranked
 from core.decoding.shaping.stage import NO_STATES
-from core.decoding.shaping.stages import Distribution, all_on, raw_distribution
+from core.decoding.shaping.stages import raw_distribution
 from core.decoding.shaping.step import StepShaper, states_after
 
 
@@ -195,33 +194,6 @@ def shaper_of(model: LanguageModel, config: MethodConfig) -> StepShaper:
     )
 
 
-class Picked(NamedTuple):
-    """A pick with the distributions that led to it; times in seconds.
-
-    `top` ranks the candidates of the first distribution if all of its tokens are known.
-    `second_seconds` is the time of a second forward.
-    """
-
-    pick: Pick
-    stages: list[Distribution]
-    shaping_seconds: float
-    draw_seconds: float
-    top: Ranking | None = None
-    second_seconds: float = 0.0
-
-
-class ForcedToken(NamedTuple):
-    """A forced token, its `[vocab]` logits, and the pick that it replaces; None if nothing was
-    picked.
-    """
-
-    token_id: int
-    reason: ForcedAs | None
-    phase: Phase
-    logits: Tensor
-    picked: Picked | None
-
-
 class Picker:
     """Shaper and sampler of one run; owns the run's random generator and its samplers' states.
 
@@ -367,11 +339,3 @@ class Picker:
             ids = torch.tensor(candidate_ids)
             scores = tuple(noisy_scores(pick, ids, picked.stages[-1].log_probs_of(ids)))
         return Draw(self._sampling.draw, pick.uniform, pick.interval, scores)
-
-
-def cannot_force(model: LanguageModel, token_id: int) -> DecodingError:
-    """Error for a forced token to which the model gives no probability."""
-    return DecodingError(
-        f"The model rules out the token {model.token_text(token_id)!r}, which is to be forced; "
-        "give another token or text."
-    )

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
-from core.decoding.autoregressive.engine import ForcedToken, Picked, Picker
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.autoregressive.picked import ForcedToken, Picked
 from core.decoding.checks.common import MASS_TOLERANCE
 from core.decoding.checks.forwards import stretched
 from core.decoding.checks.nearby_rows import NearbyRows

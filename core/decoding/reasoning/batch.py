@@ -12,7 +12,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.engine import Picker, cannot_force
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.autoregressive.picked import cannot_force
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.reasoning.config import Reasoning

@@ -124,7 +124,7 @@ KNOB_RANGES = {s.field: (s.slider.low, s.slider.high) for s in KNOB_SETTINGS if 
 SAMPLERS = tuple(name for name in (*WARPERS, *PENALTIES) if name in KNOB_RANGES)
 # Settings in the table of samplers and libraries: those with a knob, and those that list tokens.
 LISTED = tuple(
-    name for name in (*WARPERS, *PENALTIES) if SETTINGS[name].source and name not in CONTRASTS
+    name for name in (*WARPERS, *PENALTIES) if SETTINGS[name].slider or SETTINGS[name].lines
 )
 
 

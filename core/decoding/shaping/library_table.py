@@ -10,12 +10,11 @@ from core.decoding.shaping.orders import ORDERS
 
 _INTRODUCTION = """# Samplers
 
-Decode, the command line and trace files have {count} samplers; the Sampling lab has those that are
-numbers. A number is the sampler's place in the order of the library; a dash means that the library
-lacks it. Runs use transformers' order, with the others between them as the first table lists them.
-A proof with the model runs every sampler again; tests compare each with the code that its source
-names where it can be run (transformers' classes, llama.cpp's functions), else with its formula in
-plain Python.
+The Sampling lab, Decode, the command line and trace files have {count} samplers. A number is the
+sampler's place in the order of the library; a dash means that the library lacks it. Runs use
+transformers' order, with the others between them as the first table lists them. A proof with the
+model runs every sampler again; tests compare each with the code that its source names where it can
+be run (transformers' classes, llama.cpp's functions), else with its formula in plain Python.
 """
 
 

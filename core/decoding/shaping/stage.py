@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from torch import Tensor
@@ -45,7 +44,7 @@ class NamedNoise:
 
 
 # States of the first step of a run.
-NO_STATES: Mapping[str, float] = MappingProxyType({})
+NO_STATES: Mapping[str, float] = {}
 
 
 class TokenScores(NamedTuple):

@@ -225,10 +225,3 @@ def only(before: Distribution, position: int) -> Distribution:
     logit = before.logits[position : position + 1]
     removed_mass = max(0.0, -math.expm1(float(logit) - before.log_norm))
     return Distribution("argmax", ids, logit, torch.ones(1), float(logit), 1, removed_mass)
-
-
-def all_on(token_id: int, before: Distribution) -> Distribution:
-    """Return a stage that gives a forced token probability 1, whatever its probability was."""
-    ids = torch.tensor([token_id])
-    removed_mass = max(0.0, -math.expm1(before.log_probs_of(ids)[0]))
-    return Distribution("forced", ids, torch.zeros(1), torch.ones(1), 0.0, 1, removed_mass)

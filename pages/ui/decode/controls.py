@@ -20,7 +20,7 @@ from pages.ui.decode.trees import first_run
 from pages.ui.run import shared
 from pages.ui.run.figures import pins
 from pages.ui.run.request import Request, RunControls, from_sidebar
-from pages.ui.widgets.controls import fold
+from pages.ui.widgets.controls import constraint, fold
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import (
     Number,
@@ -58,6 +58,7 @@ COMMON = declare(
         placeholder="One a line; \\n is a line break",
         help="The run ends with the token that completes one of them."),
     *lines.ROWS,
+    *constraint.ROWS,
     *guided.ROWS,
     Toggle("cache", "KV cache", True, field="use_cache",
         help="Without it the whole text goes through the model at every step: slower, same "
@@ -141,8 +142,9 @@ def method() -> None:
         *guided.KEYS,
         "cache",
     )
-    with fold.popover("More settings", keys):
+    with fold.popover("More settings", (*keys, *constraint.KEYS)):
         draw(*keys)
+        constraint.draw_constraint()
 
 
 def color() -> None:

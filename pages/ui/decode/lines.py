@@ -32,7 +32,10 @@ def _known(text: str, *, several: bool) -> Any:
     found = held.get((shared.model(), text))
     if found is None:
         what = "tokens of its own spell" if several else "token of its own is"
-        raise ConfigError(f"Press Run: only the loaded model can tell which {what} {brief(text)}.")
+        raise ConfigError(
+            f"Press Run on Decode, or name it as #id: only the loaded model can tell which {what} "
+            f"{brief(text)}."
+        )
     return found
 
 

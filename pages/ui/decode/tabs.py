@@ -16,7 +16,17 @@ from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
 from core.figures.samplers.state import sampler_of
 from pages.ui import platform, registry
-from pages.ui.decode import another, branches, controls, forks, notice, parts, state, work
+from pages.ui.decode import (
+    another,
+    branches,
+    constraint,
+    controls,
+    forks,
+    notice,
+    parts,
+    state,
+    work,
+)
 from pages.ui.decode.methods import guided
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import DecodeView
@@ -98,6 +108,11 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
         **(
             {"branches": Tab(state.BRANCHES, partial(branches.draw, view))}
             if branches.shown_tree(view)
+            else {}
+        ),
+        **(
+            {"constraint": Tab("Constraint", partial(constraint.draw, view, trace, redraw))}
+            if trace.config.shaping.constraint
             else {}
         ),
         "uncertainty": Tab("Uncertainty", partial(_uncertainty, view, trace, redraw)),

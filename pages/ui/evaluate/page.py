@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.evaluation.plan.statistics import all_paired, failures, results
 from core.evaluation.plan.types import Evaluation
+from core.export.part import Part
 from core.export.stored_parts import evaluation_parts
 from core.figures.base.labels import table_text
 from pages.ui import platform
@@ -131,7 +132,7 @@ def _figures(view: EvaluateView) -> None:
                 "pairs": Tab("Paired differences", partial(_pairs, evaluation)),
                 "best": Tab("Best of N", partial(best_of_tab.draw, evaluation)),
                 **(
-                    {"variety": Tab("Variety", partial(figure.chart, sampled[0], key))}
+                    {"variety": Tab("Variety", partial(_variety, sampled[0], key))}
                     if sampled
                     else {}
                 ),
@@ -161,6 +162,10 @@ def _about(view: EvaluateView, evaluation: Evaluation, which: str) -> str:
     if view.active("evaluate"):
         source = "Your run, under way"
     return f"{source} · {len(evaluation.rows):,} of {evaluation.plan.total:,} runs"
+
+
+def _variety(part: Part, key: tuple[object, ...]) -> None:
+    figure.chart(part, key, across=True)
 
 
 def _pairs(evaluation: Evaluation) -> None:

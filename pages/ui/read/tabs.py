@@ -94,7 +94,13 @@ def _word(view: ReadView, trace: Trace, select: Callable[[list[object]], None]) 
     where = trace.model_id
     if _measured(view, "word", key, where, "Follow the word", make, tokens) is not None:
         depends = (view.number, view.selected, word)
-        figure.chart(parts.WORD.part(view, trace), depends, on_click=select, across=True)
+        part, before = parts.WORD.part(view, trace), len(trace.prompt_ids)
+
+        def select_place(custom: list[object]) -> None:
+            if custom and isinstance(custom[0], int | float):
+                select([custom[0] - before])
+
+        figure.chart(part, depends, on_click=select_place, across=True)
 
 
 def _own_text(view: ReadView, trace: Trace) -> None:

@@ -242,7 +242,7 @@ def test_a_long_prompt_is_refused_in_the_words_that_clients_look_for(endpoint: S
         ({"logit_bias": {"99999": 1}}, "logit_bias", "logit bias"),
         ({"n": 3, "decoding": {"method": "beam", "num_beams": 2}}, "n", "n must lie"),
         ({"num_beams": 2}, "num_beams", "decoding.num_beams of the method beam"),
-        ({"no_repeat_ngram_size": 2}, "no_repeat_ngram_size", "decoding.shaping.no_repeat_ngram"),
+        ({"suppress_tokens": [2]}, "suppress_tokens", "decoding.shaping.suppress_tokens"),
         ({"bad_words": ["a", ""]}, "bad_words", "list of strings that aren't empty"),
         ({"bad_words": "a"}, "bad_words", "array"),
         ({"dry_base": 2.0}, "decoding", "dry_base does nothing without dry_multiplier"),

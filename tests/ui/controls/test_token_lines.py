@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from core import Greedy, Sampling, Shaping, collect
+from core import ConfigError, Greedy, Sampling, Shaping, collect, load_model
+from core.decoding.lab.step import lab_step, read_step_logits
+from core.decoding.shaping.orders import LLAMA_CPP
 from core.decoding.shaping.repeats import Repeat
 from core.models.scripted import ScriptedModel
 from pages.ui.decode import controls, lines, notice, repeats
+from pages.ui.lab import controls as lab_controls
+from pages.ui.lab.page import _outcome
+from pages.ui.lab.state import Lab
+from pages.ui.run import shared
 from pages.ui.run.figures.token_strip import tokens_of
 from pages.ui.widgets.controls.control import defaults
+from pages.ui.widgets.controls.knob import FILTER_KEYS
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open
 from tests.ui.pages.test_decode_page import PROMPT, run, scripted, view_of  # noqa: F401
@@ -86,3 +93,38 @@ def test_the_strip_marks_the_generated_part_of_the_stretch() -> None:
     assert repeats.steps(trace, step) == [0, 1]
     tokens = tokens_of(trace, LIGHT, "probability", repeated=repeats.steps(trace, step))
     assert ["repeated" in token[3].split() for token in tokens] == [True, True, *[False] * 4]
+
+
+def test_the_lab_says_what_mirostat_leaves_out() -> None:
+    model = load_model("embedded:target")
+    shaping = Shaping(mirostat=2, top_k=40, eta_cutoff=0.1)
+    step = lab_step(
+        read_step_logits(model, model.encode("Once upon a time")),
+        Sampling(shaping=shaping),
+        LLAMA_CPP,
+    )
+    said = _outcome(Lab(), step)
+    assert "llama.cpp has no eta cutoff: left out" in said
+    assert "with mirostat llama.cpp leaves out top-k" in said
+
+
+def test_the_lab_takes_the_lists_too_and_a_text_that_a_run_looked_up(monkeypatch) -> None:
+    held = {**defaults(), "suppress_tokens": "#3", "bad_words": "#5 #4\n x", "dry_multiplier": 1.0}
+    with pytest.raises(ConfigError, match="Press Run on Decode, or name it as #id"):
+        lab_controls.settings(held.__getitem__)
+    monkeypatch.setitem(lines._SEQUENCES, (shared.model(), " x"), [9, 8])
+    shaping = lab_controls.settings(held.__getitem__).config.shaping
+    assert (shaping.suppress_tokens, shaping.bad_words) == ((3,), ((5, 4), (9, 8)))
+    model = load_model("embedded:target")
+    read = read_step_logits(model, model.encode("Once upon a time"))
+    step = lab_step(read, Sampling(shaping=shaping))
+    assert [stage.name for stage in step.step.stages][1:4] == [
+        "dry_multiplier",
+        "bad_words",
+        "suppress_tokens",
+    ]
+
+
+def test_a_method_that_refuses_a_state_offers_no_knob_for_it() -> None:
+    assert "top_k" in FILTER_KEYS and "xtc_threshold" in FILTER_KEYS
+    assert not {"mirostat", "mirostat_tau", "mirostat_eta", "adaptive_target"} & {*FILTER_KEYS}

@@ -225,10 +225,12 @@ class Penalties(States):
         SettingSpec(
             role="ban",
             label="No repeated n-gram",
-            help="Ban n-grams that were seen. 0 is off.",
+            help="Ban n-grams that were seen. It acts in greedy too. 0 is off.",
             source="Paulus et al. 2017; transformers' `NoRepeatNGramLogitsProcessor`",
             absent="The engines have penalties in its place.",
             interval=Interval(0, 1000),
+            slider=SliderRange(0, 10, 1, typed=1000, decode=True),
+            group=_REPEATS,
             acts_from=int,
         ),
     )
@@ -237,7 +239,7 @@ class Penalties(States):
         SettingSpec(
             role="ban",
             label="Bad words",
-            help="Ban sequences of tokens: IDs with spaces between, several sequences separated by "
+            help="Ban sequences of tokens: IDs with dots between, several sequences separated by "
             "commas or each in an option of its own. It acts in greedy too. None is off.",
             source="transformers' `NoBadWordsLogitsProcessor`",
             absent="mlx-lm and llama.cpp ban single tokens only, by a logit bias.",

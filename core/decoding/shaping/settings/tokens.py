@@ -83,10 +83,10 @@ def tokens_in(text: str) -> list[Any]:
 
 
 def sequences_in(text: str) -> list[Any]:
-    """Return the sequences in a text such as `383 12,7`; a wrong id stays text, which
+    """Return the sequences in a text such as `383.12,7`; a wrong id stays text, which
     `read_sequences` refuses.
     """
-    return [[_id_in(token) for token in part.split()] for part in text.split(",")]
+    return [[_id_in(token.strip()) for token in part.split(".")] for part in text.split(",")]
 
 
 def breakers_in(text: str) -> list[str]:

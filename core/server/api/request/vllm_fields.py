@@ -50,7 +50,7 @@ def read_shaping(fields: Fields) -> dict[str, Any]:
     Raises:
         ApiError: a wrong value.
     """
-    values = {name: _number(fields, name) for name in _NUMBERS}
+    values: dict[str, Any] = {name: _number(fields, name) for name in _NUMBERS}
     values["dry_sequence_breakers"] = _texts(fields, "dry_sequence_breakers")
     values["bad_words"] = _texts(fields, "bad_words") or None
     return {

@@ -209,9 +209,9 @@ def test_lines_and_options_are_read_and_written() -> None:
     assert breaker_lines(breakers_text(texts), len) == [*texts]
     assert token_lines(tokens_text([4, 7]), len) == [4, 7]
     assert sequence_lines(sequences_text([(4, 7), (1,)]), len) == [(4, 7), (1,)]
-    assert tokens_in("5, 7") == [5, 7] and sequences_in("5 7,2") == [[5, 7], [2]]
+    assert tokens_in("5, 7") == [5, 7] and sequences_in("5.7, 2") == [[5, 7], [2]]
     for read, name in ((tokens_in, "suppress_tokens"), (sequences_in, "bad_words")):
-        for text in ("", "x", "1,,2", "1.5", "-2"):
+        for text in ("", "x", "1,,2", "1..5", "-2", "1 2"):
             with pytest.raises(ConfigError):
                 Shaping(**{name: read(text)})
 
