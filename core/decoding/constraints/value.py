@@ -25,7 +25,7 @@ KIND_WORDS: dict[str, str] = {
 }
 MAX_LENGTH = 100_000
 MAX_CHOICES = 1_000
-_SHOWN = 60
+_SHOWN = 24
 # With llguidance's own default, any white space, small models never leave it.
 _ONE_LINE: JsonCompileOptions = {
     "whitespace_flexible": False,
@@ -203,5 +203,8 @@ def constraint_in(text: str) -> list[Any]:
 
 
 def constraint_words(value: Constraint | None) -> str:
-    """Return a constraint as captions show it: `regex [0-9]+`."""
-    return f"{value.kind} {shortened(value.text, _SHOWN)}" if value else "none"
+    """Return a constraint as captions show it: `regex [0-9]+`, or `json`."""
+    if value is None or value.kind in ("json", "lark"):
+        return value.kind if value else "none"
+    lines = (line for line in value.text.split("\n") if line)
+    return f"{value.kind} {shortened(' | '.join(lines), _SHOWN)}"
