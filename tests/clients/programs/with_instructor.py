@@ -4,12 +4,15 @@ import sys
 
 import instructor
 from openai import OpenAI
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 base, model = sys.argv[1:]
 
 
 class Sum(BaseModel):
+    # instructor's schema would allow more properties, which a small model never stops writing.
+    model_config = ConfigDict(extra="forbid")
+
     total: int = Field(ge=0, le=99)
 
 
