@@ -182,8 +182,8 @@ def parsed(options: str) -> MethodConfig:
     return config_of(build_parser().parse_args(["decode", "--prompt", "x", *options.split()]))
 
 
-@pytest.mark.parametrize("method", ["greedy", "sampling", "beam", "speculative --draft x"])
-def test_a_watermark_is_an_option_of_every_method(method: str) -> None:
+@pytest.mark.parametrize("method", ["greedy", "sampling", "reasoning", "speculative --draft x"])
+def test_a_watermark_is_an_option_without_draws_too(method: str) -> None:
     options = "--watermark-bias 2 --watermark-scheme selfhash --watermark-context 3"
     shaping = parsed(f"--method {method} {options}").shaping
     assert (shaping.watermark_scheme, shaping.watermark_context) == ("selfhash", 3)
