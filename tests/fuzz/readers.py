@@ -13,6 +13,7 @@ from typing import Any
 from core import check
 from core.decoding.comparison.measures import recorded_measures
 from core.decoding.comparison.parting import compare
+from core.decoding.constraints.value import constraint_in
 from core.decoding.errors import (
     ConfigError,
     DecodingError,
@@ -222,6 +223,10 @@ def _biases(data: bytes) -> None:
     Shaping(logit_bias=biases_in(_text(data)))
 
 
+def _constraint(data: bytes) -> None:
+    Shaping(constraint=constraint_in(_text(data)))
+
+
 def _config(data: bytes) -> None:
     config_to_dict(config_from_dict(_own(data)))
 
@@ -353,6 +358,10 @@ READERS = (
     Reader("settings", _config, ConfigError, CONFIGS, "core/decoding/methods.py"),
     Reader("logit bias, option", _biases, ConfigError, (b"383=-5,12=2.5",),
         "core/decoding/shaping/settings/bias.py"),
+    Reader("constraint, option", _constraint, ConfigError,
+        (b'json={"type": "object", "properties": {"a": {"enum": [1, null]}}}',
+         b"regex=[a-z]+(b|c){2}", b'lark=start: "a" start | /b+/', b"choice=yes\nno"),
+        "core/decoding/constraints/value.py"),
     Reader("logit bias, field", lambda data: bias_lines(_text(data), len), ConfigError,
         (b" the = -5\n#383 = 2.5\n\\n = 1",), "core/decoding/shaping/settings/bias.py"),
     Reader("stop strings", lambda data: stop_strings(_text(data)), None, (b"a\n\\n\n.",),

@@ -35,6 +35,7 @@ def reader_of(
     config: MethodConfig,
     options: LogprobsOptions,
     taken: Taken = lambda _: (),
+    answer_from: Callable[[], int | None] = lambda: 0,
 ) -> TokenReader:
     """Return the function that reads a run's log-probabilities.
 
@@ -43,6 +44,9 @@ def reader_of(
     penalties this is no distribution, as in transformers. Speculative decoding with draws: the
     target's distribution, which the verification reproduces. Methods without draws: probability 1
     for the chosen token.
+
+    Args:
+        answer_from: returns the number of tokens before the answer; None while the run thinks.
     """
     count = options.count(model.vocab_size)
     if options.mode == "raw":
@@ -61,9 +65,12 @@ def reader_of(
         return lambda _index, _row, _ids, token_id: certain(token_id, count)
     # It has its own random generator; the stages before the draw are those of the run.
     picker = Picker(model, drawn)
-    return lambda index, row, ids, token_id: read(
-        picker.pick(index, row, ids).stages[-1], token_id, count
-    )
+
+    def chosen_by(index: int, row: Tensor, ids: Sequence[int], token_id: int) -> TokenLogprobs:
+        picker.shaper.answer_from = answer_from()
+        return read(picker.pick(index, row, ids).stages[-1], token_id, count)
+
+    return chosen_by
 
 
 def _scores(model: LanguageModel, config: BeamSearch, taken: Taken, count: int) -> TokenReader:
