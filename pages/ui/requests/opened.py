@@ -130,13 +130,13 @@ def _finished(view: RequestsView, record: Record | None, trace: Trace) -> None:
 
 
 def _draw_rule(trace: Trace, record: Record | None) -> None:
-    """Name what the answer was held to."""
+    """Name the constraint, or the tools that it is made from."""
     constraint = trace.config.shaping.constraint
     if record is not None and record.rule == "tools":
         names = ", ".join(map(_tool_name, record.body["tools"]))
-        st.text(f"Held to calls of its tools: {shortened(names, 200)}")
+        st.text(f"Tools that it may call: {shortened(names, 200)}")
     elif constraint is not None:
-        st.text(f"Held to {constraint_words(constraint)}")
+        st.text(f"Constraint: {constraint_words(constraint)}")
 
 
 def _tool_name(tool: Mapping[str, Any]) -> str:

@@ -300,14 +300,14 @@ def test_a_request_s_run_goes_on_with_another_token_on_decode(service: Service) 
     assert made.config.seed == record.traces[0].config.seed
 
 
-def test_a_request_shows_what_its_answer_was_held_to_and_keeps_it_in_another_way(
+def test_a_request_shows_its_constraint_and_keeps_it_in_another_way(
     service: Service,
 ) -> None:
     rule = {"structured_outputs": {"choice": ["the cat", "cat"]}}
     record = ask(service, **rule)
     assert record.state == "finished", record.error
     assert record.rule == "choice" and "constrained by choice" in request_list.description(record)
-    assert "Held to choice the cat" in texts(open_requests())
+    assert "Constraint: choice the cat" in texts(open_requests())
     for decoding in again.variants(record).values():
         assert "constraint" not in decoding.get("shaping", {})
     inside = {"shaping": {"constraint": {"kind": "choice", "text": "the cat\ncat"}}}
