@@ -94,6 +94,9 @@ def _decode() -> Iterator[Entry]:
         yield f"{name}timing", "timing", (runs,), {"others": [[trace, trace]] * 2}
     yield "hostile final heatmap", "probability_heatmap", (hostile,), {"value": "final", "rows": 4}
     yield "gumbel stages", "step_stages", (gumbel.token_steps[1], gumbel), {}
+    for name, own in (("mu", Shaping(mirostat=2)), ("average", Shaping(adaptive_target=0.3))):
+        run = make_trace(24, hostile=name == "mu", shaping=own)
+        yield f"state {name}", "sampler_state", (run,), {"selected": 3}
     contrast = _contrast()
     yield "contrast_bars", "contrast_bars", (contrast.token_steps[0], contrast), {}
     yield "empty", "probability_heatmap", (replace(gumbel, steps=(), token_ids=(), text=""),), {}
@@ -328,6 +331,9 @@ def _evaluate() -> Iterator[Entry]:
         evaluation = read_evaluation(TRACES.parent / "evaluation" / f"{name}.jsonl")
         yield f"accuracy of {name}", "evaluate_accuracy", (evaluation,), {}
         yield f"agreement of {name}", "evaluate_agreement", (evaluation,), {}
+    drawn = read_evaluation(TRACES.parent / "evaluation" / "samplers.jsonl")
+    yield "variety", "evaluate_variety", (drawn,), {}
+    yield "variety of many ways", "evaluate_variety", (_many_ways(evaluation),), {}
     many = _many_ways(evaluation)
     yield "accuracy of many ways", "evaluate_accuracy", (many,), {}
     yield "agreement of many ways", "evaluate_agreement", (many,), {}

@@ -7,7 +7,7 @@ a run is a class with that name, which follows `BoundStage` and is created with 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from torch import Tensor
@@ -35,6 +35,10 @@ class NamedNoise:
         return self.drawn.setdefault(name, named_uniform(self._seed, name, self._index))
 
 
+# States of the first step of a run.
+NO_STATES: Mapping[str, float] = {}
+
+
 class StepContext(NamedTuple):
     """Information that a stage gets in addition to the logits.
 
@@ -47,6 +51,8 @@ class StepContext(NamedTuple):
         min_tokens_to_keep: minimum number of tokens that every filter leaves.
         answer_from: number of generated tokens before the answer; None while the run thinks.
         grammars: returns the maker of grammars over the model's tokens.
+        eos_ids: end-of-sequence tokens.
+        states: numbers that earlier steps left, by the setting's name; its start if absent.
     """
 
     ids: Sequence[int] = ()
@@ -56,6 +62,8 @@ class StepContext(NamedTuple):
     min_tokens_to_keep: int = 1
     answer_from: int | None = 0
     grammars: Callable[[], Grammars] | None = None
+    eos_ids: Sequence[int] = ()
+    states: Mapping[str, float] = NO_STATES
 
 
 # Context of a function that is called by itself.

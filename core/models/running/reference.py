@@ -180,8 +180,9 @@ def _arguments(shaping: Shaping, names: Iterable[str]) -> dict[str, Any] | None:
     specs = [SETTINGS[name] for name in names]
     if shaping.active(spec.field for spec in specs if spec.generate is None):
         return None
-    values = ((spec, getattr(shaping, spec.field)) for spec in specs)
-    return {spec.generate: spec.passed(value) for spec, value in values if spec.generate}
+    return {
+        spec.generate: spec.passed(shaping.value_of(spec.field)) for spec in specs if spec.generate
+    }
 
 
 def _allowed_by(

@@ -90,7 +90,7 @@ def acting_knobs(config: MethodConfig) -> list[Slider]:
 
 def request(read: Read = value) -> Request:
     """Return what Run asks for, by the controls as they are or as `read` gives them."""
-    typed = config(lambda key: "" if key in lines.KEYS else read(key))
+    typed = config(lambda key: row_of(key).default if key in lines.KEYS else read(key))
     made = replace(from_sidebar(typed, read=read), given=given_ids(read))
     return lines.with_lines(made, read)
 
@@ -114,7 +114,8 @@ def control_values(trace: Trace) -> dict[str, Any]:
 
 def values_of_config(config: MethodConfig, values: dict[str, Any]) -> dict[str, Any]:
     """Return control values of settings, by key, beside others; omit those out of range."""
-    rows = (*COMMON, *strategy_of(config).rows, *KNOB_ROWS)
+    # DRY's breakers act only while its knob is on.
+    rows = (*KNOB_ROWS, *COMMON, *strategy_of(config).rows)
     return reached(rows, config, {**values, "method": config.method})
 
 

@@ -102,6 +102,8 @@ class RequestSettings:
                 target[_MEANS[name][-1]] = value
             _require_switched_on(shaping)
         try:
+            if isinstance(shaping, dict) and (words := self.values.get("bad_words")):
+                shaping["bad_words"] = vllm_fields.bad_word_ids(model, words)
             self._complete(data, model, room)
             config = config_from_dict(data)
         except ConfigError as error:
