@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -62,12 +63,18 @@ class Grammars:
         eos = self.stops or [model.vocab_size]
         self._tokenizer: LLTokenizer = LLTokenizer(_Tokens(model, eos[0]), eos_token=eos)
 
+        # A step that is shown again under other knobs compiles nothing.
+        self._compiled = lru_cache(maxsize=16)(self._compile)
+
     def start(self, constraint: Constraint) -> Grammar:
         """Return the grammar at the beginning of a text.
 
         Raises:
             ConfigError: it is larger than llguidance's bounds.
         """
+        return self._compiled(constraint).copy()
+
+    def _compile(self, constraint: Constraint) -> Grammar:
         from llguidance import LLMatcher
 
         matcher = LLMatcher(self._tokenizer, constraint.grammar(), log_level=0, limits=limits())

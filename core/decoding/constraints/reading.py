@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from core.decoding.record.steps import Candidate, TokenStep
@@ -59,6 +60,12 @@ def constrained_steps(trace: Trace) -> list[ConstrainedStep]:
         if step.phase == "answer":
             text += step.text
     return found
+
+
+def answer_from(steps: Sequence[object]) -> int | None:
+    """Return the number of tokens before the answer; None if the run only thought."""
+    phases = [step.phase for step in steps if hasattr(step, "phase")]
+    return next((at for at, phase in enumerate(phases) if phase == "answer"), None if phases else 0)
 
 
 def _log_mass(step: TokenStep, at: int) -> float:

@@ -159,7 +159,7 @@ def _reason(kind: ConstraintKind, message: str) -> str:
         if kind == "lark":
             where = f" at line {place[1]}, column {place[2]}"
         elif kind == "regex":
-            reason = reason.rpartition("(in regex): ")[2]
+            reason = reason.rpartition("): ")[2]
     else:
         reason, where = first, ""
     return shortened(reason.rstrip("."), 300) + where
