@@ -154,6 +154,8 @@ OPTIONS = {
         "--top-a 0.2",
         "--p-less 2",
         "--eta-cutoff 0.01",
+        "--mirostat 2 --mirostat-tau 3 --mirostat-eta 0.2",
+        "--adaptive-target 0.4 --adaptive-decay 0.8",
         "--xtc-probability 0.5 --xtc-threshold 0.2",
         "--seed 0",
         "--draw inverse_cdf",
@@ -179,6 +181,15 @@ OPTIONS = {
 
 def parsed(options: str) -> MethodConfig:
     return config_of(build_parser().parse_args(["decode", "--prompt", "x", *options.split()]))
+
+
+@pytest.mark.parametrize("method", ["greedy", "sampling", "reasoning", "speculative --draft x"])
+def test_a_watermark_is_an_option_without_draws_too(method: str) -> None:
+    options = "--watermark-bias 2 --watermark-scheme selfhash --watermark-context 3"
+    shaping = parsed(f"--method {method} {options}").shaping
+    assert (shaping.watermark_scheme, shaping.watermark_context) == ("selfhash", 3)
+    shaping = parsed(f"--method {method} --synthid-depth 2 --synthid-keys 5,7").shaping
+    assert (shaping.synthid_depth, shaping.synthid_keys) == (2, (5, 7))
 
 
 @pytest.mark.parametrize(
@@ -217,9 +228,28 @@ def test_a_further_number_of_a_setting_that_is_off_is_refused(capsys) -> None:
         assert message.count("\n") == 1
 
 
-PENALTIES = "--repetition-penalty 1.2 --no-repeat-ngram-size 2 --min-new-tokens 3"
+PENALTIES = (
+    "--repetition-penalty 1.2 --no-repeat-ngram-size 2 --min-new-tokens 3 --dry-multiplier 0.8 "
+    "--dry-base 2 --dry-allowed-length 3 --dry-penalty-last-n 64 --dry-sequence-breakers \\n "
+    "--dry-sequence-breakers : --bad-words 383.7,8 --bad-words 5 --length-decay 1.05 "
+    "--length-decay-start 30 --suppress-tokens 9,12 --begin-suppress-tokens 3"
+)
 PENALISED = Greedy(
-    min_new_tokens=3, shaping=Shaping(repetition_penalty=1.2, no_repeat_ngram_size=2)
+    min_new_tokens=3,
+    shaping=Shaping(
+        repetition_penalty=1.2,
+        no_repeat_ngram_size=2,
+        dry_multiplier=0.8,
+        dry_base=2.0,
+        dry_allowed_length=3,
+        dry_penalty_last_n=64,
+        dry_sequence_breakers=["\n", ":"],
+        bad_words=[[383, 7], [8], [5]],
+        length_decay=1.05,
+        length_decay_start=30,
+        suppress_tokens=[9, 12],
+        begin_suppress_tokens=[3],
+    ),
 )
 
 
@@ -401,7 +431,10 @@ def test_what_a_figure_or_a_check_would_ignore_or_not_write_is_refused(
         (["figure", out, "--step", "4"], "This trace has 3 steps, counted from 1; got 4."),
         (["figure", out, "--step", "0"], "counted from 1; got 0."),
         (["figure", out, *to], "can't be written: No such file or directory"),
-        (["check", out, "--model", folder, "--draft", folder], "Only Speculative takes a draft"),
+        (
+            ["check", out, "--model", folder, "--draft", folder],
+            "ContrastiveDecoding and Speculative take a draft",
+        ),
     ):
         capsys.readouterr()
         assert main(arguments) == 2

@@ -66,6 +66,14 @@ from .evaluate.agreement import evaluate_agreement as evaluate_agreement
 from .evaluate.agreement import evaluate_agreement_data as evaluate_agreement_data
 from .evaluate.best_of import best_of as best_of
 from .evaluate.best_of import best_of_data as best_of_data
+from .evaluate.variety import evaluate_variety as evaluate_variety
+from .evaluate.variety import evaluate_variety_data as evaluate_variety_data
+from .guided.dola import dola_layers as dola_layers
+from .guided.dola import dola_layers_data as dola_layers_data
+from .guided.second import second_forward as second_forward
+from .guided.second import second_forward_data as second_forward_data
+from .guided.watermark import watermark as watermark
+from .guided.watermark import watermark_data as watermark_data
 from .home.tree import methods_tree as methods_tree
 from .home.tree import methods_tree_data as methods_tree_data
 from .home.words import forwards_words as forwards_words
@@ -138,6 +146,8 @@ from .reasoning.spent import reason_spent as reason_spent
 from .reasoning.spent import reason_spent_data as reason_spent_data
 from .reasoning.stops import reason_stops as reason_stops
 from .reasoning.stops import reason_stops_data as reason_stops_data
+from .samplers.state import sampler_state as sampler_state
+from .samplers.state import sampler_state_data as sampler_state_data
 from .speculative.acceptance import spec_acceptance as spec_acceptance
 from .speculative.acceptance import spec_acceptance_data as spec_acceptance_data
 from .speculative.feed import spec_feed as spec_feed

@@ -78,7 +78,7 @@ def _stages(trace: Trace) -> Iterator[tuple[Any, ...]]:
         for order, stage in enumerate(step.stages):
             yield (
                 *(step.index, order, stage.name, stage.kept, stage.removed_mass),
-                *(stage.tail_mass, stage.probs[place], stage.noise),
+                *(stage.tail_mass, stage.probs[place], stage.noise, stage.state),
             )
 
 
@@ -158,6 +158,7 @@ TABLES: dict[str, RunTable] = {
             "tail_mass": Column(NUMBER, "probability of all tokens outside the candidates"),
             "chosen_prob": Column(NUMBER, "probability of the emitted token in it"),
             "noise": Column(NUMBER, "the stage's own number in [0, 1); missing if it has none"),
+            "state": Column(NUMBER, "what the stage took over from the step before, or missing"),
         },
         _stages,
     ),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import Any
 
-from core.decoding.shaping.config import SAMPLERS
+from core.decoding.shaping.config import LISTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ PAGES = (
     Page(
         "sampling",
         "Sampling lab",
-        f"Sampling lab holds one step and its random number still, while {len(SAMPLERS)} samplers "
+        f"Sampling lab holds one step and its random number still, while {len(LISTED)} samplers "
         "act on its logits in the order of transformers, vLLM, mlx-lm or llama.cpp.",
         "sampling.py",
         shows=("lab",),

@@ -33,6 +33,7 @@ def test_a_word_s_line_is_the_sum_of_its_spellings_and_marks_the_text_s_own() ->
     line, ring = drawn.data
     assert [10**y for y in line.y] == pytest.approx(expected)
     assert list(line.x) == [2, 3, 4] and list(ring.x) == [3]
+    assert [key[0] for key in line.customdata] == [1, 2, 3]
     assert "<i>" not in line.hovertext[2].replace("&lt;i&gt;", "")
     table = figures.word_line_data(word, trace)
     assert list(table["probability"]) == pytest.approx(expected)

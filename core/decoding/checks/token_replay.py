@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
-from core.decoding.autoregressive.engine import ForcedToken, Picked, Picker
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.autoregressive.picked import ForcedToken, Picked
 from core.decoding.checks.common import MASS_TOLERANCE
 from core.decoding.checks.forwards import stretched
 from core.decoding.checks.nearby_rows import NearbyRows
@@ -99,7 +100,8 @@ class TokenReplay:
         """
         noises = [self._noise_of(step) for step in self._trace.token_steps[: at + 1]]
         ids = [*self._trace.prompt_ids, *self._trace.token_ids[:at]]
-        pick = partial(self._picker.pick, self._trace.token_steps[at].index)
+        step = self._trace.token_steps[at]
+        pick = partial(self._picker.pick, step.index, states=step.states)
         picked = pick(logits, ids, noises[-1])
         cuts = [stage.ids for stage in picked.stages if stage.ids is not None]
         rows = NearbyRows(logits, {}, (), tolerance).edges(cuts)
@@ -119,7 +121,7 @@ class TokenReplay:
         interval.
         """
         self._picker.shaper.answer_from = None if step.phase == "thinking" else self._answer_from
-        picked = self._picker.pick(step.index, row, ids, noise)
+        picked = self._picker.pick(step.index, row, ids, noise, step.states)
         token_id = step.token_id if step.instead_of is None else step.instead_of
         if picked.pick.interval is None or token_id >= self._vocab:
             return picked

@@ -57,6 +57,10 @@ class Diffusion(MethodConfig):
 
     method: ClassVar[str] = "diffusion"
     words: ClassVar[str] = "masked diffusion"
+    can_contrast: ClassVar[bool] = False
+    without_states: ClassVar[str] = (
+        "its state follows a text from left to right, and the positions are filled in any order"
+    )
 
     top_candidates: int = setting(20, within=Interval(2, MAX_CANDIDATES))
     order: FillOrder = setting("confidence", "which masked positions are filled first")

@@ -13,7 +13,8 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.engine import Picked, Picker
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.autoregressive.picked import Picked
 from core.decoding.diffusion.canvas import (
     Slots,
     canvas_ids,

@@ -169,6 +169,23 @@ def single_token(model: LanguageModel, text: str, taker: str) -> int:
     return found
 
 
+def tokens_of_text(model: LanguageModel, text: str, taker: str) -> list[int]:
+    """Return the tokens that add just this text.
+
+    Args:
+        taker: what takes the tokens, in the error.
+
+    Raises:
+        ConfigError: the model's tokens can't spell it.
+    """
+    ids = encode_continuation(model, text)
+    if not ids or not spells(model, ids, text):
+        raise ConfigError(
+            f"This model's tokens can't spell {brief(text)} in the {taker}: name them as #id."
+        )
+    return ids
+
+
 def spells(model: Vocabulary, ids: Sequence[int], text: str) -> bool:
     """Return whether the tokens add just this text."""
     return b"".join(visible_bytes(model, token) for token in ids) == text.encode()

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from time import perf_counter
 
-from core.decoding.autoregressive.engine import ForcedToken, Picker
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.autoregressive.picked import ForcedToken
 from core.decoding.loop.run import process_prompt
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import Reasoning

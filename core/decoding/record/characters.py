@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 # Bytes that form no character, as `surrogateescape` decodes them.
@@ -31,6 +31,10 @@ def joined_parts(texts: Sequence[str]) -> list[str]:
     return joined
 
 
-def whole_characters(text: str, texts: Iterable[str]) -> str:
-    """Return a text of tokens, or their joined display texts where bytes form no character."""
-    return "".join(joined_parts(list(texts))) if "\ufffd" in text else text
+def whole_characters(text: str, texts: Sequence[str]) -> str:
+    """Return a text of tokens, or their joined display texts where bytes form no character.
+
+    Args:
+        texts: the tokens' display texts; the text stays as it is without any.
+    """
+    return "".join(joined_parts(texts)) if texts and "\ufffd" in text else text

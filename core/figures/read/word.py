@@ -79,7 +79,7 @@ def word_line(
     """Probability of a word of one or more tokens before each token of a text, on a logarithmic
     axis.
 
-    A click on a point hands over `customdata = [step index, token id]`.
+    A click on a point hands over `customdata = [place, token id]`.
     """
     steps, probs = trace.token_steps, word.probs
     known = [(prob, at) for at, prob in enumerate(probs) if prob is not None]
@@ -123,7 +123,7 @@ def _add_line(
     probs: Sequence[float | None],
     heights: Sequence[float | None],
 ) -> None:
-    steps, color = trace.token_steps, sheet.theme.first
+    steps, color, before = trace.token_steps, sheet.theme.first, len(trace.prompt_ids)
     size = 7 if len(steps) <= 2 * MOST_TICKS else 4
     sheet.traces.append(
         {
@@ -134,7 +134,7 @@ def _add_line(
             "y": list(heights),
             "line": {"color": color, "width": 2},
             "marker": {"color": color, "size": size},
-            "customdata": [[step.index, step.token_id] for step in steps],
+            "customdata": [[before + step.index, step.token_id] for step in steps],
             **hover_texts([_hover(word, trace, at, prob) for at, prob in enumerate(probs)]),
             "cliponaxis": False,
         }

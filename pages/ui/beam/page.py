@@ -12,11 +12,11 @@ from functools import partial
 import streamlit as st
 
 from core import figures
-from core.decoding.beam.compare import hypothesis_text
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking
 from core.decoding.counting import counted, nth
 from core.decoding.errors import DecodingError
+from core.decoding.many.methods import whole_text
 from core.decoding.record.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.beam.words import plain_number
@@ -148,14 +148,9 @@ def _said(
     """The text of the winner, and the note below it; on any thread."""
     before = ending(trace.rendered_prompt or trace.prompt, _TEXT_SHOWN)
     return {
-        "beam-text": before + (_text(ranked) or "∅"),
+        "beam-text": before + (whole_text(ranked) or "∅"),
         "note": _note(trace, ranking, search, changes),
     }
-
-
-def _text(ranked: Trace) -> str:
-    winner = next(iter(ranked.hypotheses), None)
-    return ranked.text if winner is None else hypothesis_text(ranked.beam_steps, winner)
 
 
 def _summary(trace: Trace) -> tuple[str, ...]:

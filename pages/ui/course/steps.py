@@ -208,7 +208,7 @@ def look(course: Course) -> dict[str, FactValue]:
     if course.reached:
         return course.reached.now
     now = values(step, shown)
-    if course.asks or course.start is None or mark == course.start or course.resumes:
+    if course.asks or course.start is None or course.resumes or _waits(step, course.start, mark):
         course.start, course.before = mark, course.own.carried | now
     if course.different and step.wait == "run":
         # Its end must not count once the settings are right again.
@@ -257,6 +257,11 @@ def _run_words(page: Page) -> dict[str, str]:
         with slot.use(place):
             words |= {r.state_key: r.in_address(control.value(r.key)) for r in rows.values()}
     return words
+
+
+def _waits(step: LessonStep, start: Mark, now: Mark) -> bool:
+    """Return whether the learner hasn't acted yet; a step of the lab may be drawn late."""
+    return now == start or (step.wait == "move" and now.word == start.word)
 
 
 def _has_happened(step: LessonStep, start: Mark, now: Mark) -> bool:

@@ -11,6 +11,7 @@ from core.decoding.counting import nth
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import NBSP, percent, stage_name
+from pages.ui.decode.methods import repeats
 
 # From this on no setting changes much.
 _SURE = 0.95
@@ -19,10 +20,8 @@ _SURE = 0.95
 def words(trace: Trace, step: TokenStep) -> str:
     """Return about three short sentences as Markdown, without the text of any token: that would be
     a stranger's markup."""
-    points = [
-        *(_certainty(trace, step), _choice(trace, step), _allowed(trace, step), _cuts(step)),
-        _unknown(trace, step),
-    ]
+    points = [_certainty(trace, step), _choice(trace, step), _allowed(trace, step), _cuts(step)]
+    points += [repeats.words(trace, step), _unknown(trace, step)]
     listed = "\n".join(f"- {point}" for point in points if point)
     return f"## What to notice\n\n{listed}".replace(NBSP, " ")
 

@@ -14,6 +14,7 @@ from core.export.part import Part
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
+from core.figures.samplers.state import sampler_of
 from pages.ui import platform, registry
 from pages.ui.decode import (
     another,
@@ -26,6 +27,7 @@ from pages.ui.decode import (
     state,
     work,
 )
+from pages.ui.decode.methods import guided
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import DecodeView
 from pages.ui.platform import slot
@@ -43,7 +45,7 @@ from pages.ui.widgets.controls.control import defaults, value
 
 # What keeps the heatmap and the selected step on one screen.
 HEATMAP_ROWS = 6
-_READY = ("uncertainty", "arithmetic", "prompt", "time")
+_READY = ("uncertainty", "state", "arithmetic", "prompt", "time")
 _UNCERTAIN = "U: the next step with more entropy than the run has on average"
 
 
@@ -114,6 +116,26 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
             else {}
         ),
         "uncertainty": Tab("Uncertainty", partial(_uncertainty, view, trace, redraw)),
+        **(
+            {"second": Tab("Two forwards", partial(_own, view, trace, parts.SECOND))}
+            if trace.config.shaping.contrasts
+            else {}
+        ),
+        **(
+            {"layers": Tab("DoLa layers", partial(_layers, view, trace, redraw))}
+            if trace.config.shaping.dola_layers
+            else {}
+        ),
+        **(
+            {"watermark": Tab("Watermark", partial(guided.draw, view, trace, redraw))}
+            if guided.is_marked(trace)
+            else {}
+        ),
+        **(
+            {"state": Tab("Sampler's state", partial(_state, view, trace, redraw))}
+            if sampler_of(trace)
+            else {}
+        ),
         "forks": Tab("Fork points", partial(forks.draw, view, trace)),
         "arithmetic": Tab("Arithmetic", partial(_arithmetic, view, trace)),
         "prompt": Tab("Prompt predictions", partial(_prompt, view, trace)),
@@ -220,7 +242,7 @@ def _step_head(view: DecodeView, trace: Trace, shaped: work.Shaped) -> None:
         stepper.draw(token_strip.KEY, view.selected, len(view.steps), marked)
         st.html(f'<span class="de-keys" title="{_UNCERTAIN}">Keys ← → U</span>', width="content")
         reshaped = "Knobs reshape this step."
-        reshaped = reshaped if strategy_of(shaped.trace.config).reshapes else ""
+        reshaped = reshaped if work.reshapes(shaped.trace.config) else ""
         panel.note(_changed(shaped), reshaped)
         another.draw(view, trace, trace.token_steps[shaped.step.index])
 
@@ -247,6 +269,24 @@ def _arithmetic(view: DecodeView, trace: Trace) -> None:
 def _uncertainty(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
     figure.chart(
         parts.UNCERTAINTY.part(view, trace),
+        (view.number, view.selected),
+        on_click=partial(select_step, view, redraw),
+        across=True,
+    )
+
+
+def _layers(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
+    figure.chart(
+        parts.LAYERS.part(view, trace),
+        (view.number, view.selected),
+        on_click=partial(select_step, view, redraw),
+        across=True,
+    )
+
+
+def _state(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
+    figure.chart(
+        parts.STATE.part(view, trace),
         (view.number, view.selected),
         on_click=partial(select_step, view, redraw),
         across=True,

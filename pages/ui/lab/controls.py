@@ -11,6 +11,7 @@ from core.decoding.lab.types import LabExample
 from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
 from core.traces.lab import MAX_ROLL
 from pages.ui import platform
+from pages.ui.decode import lines
 from pages.ui.decode.methods.sampling import DRAW_HELP, DRAWS
 from pages.ui.lab.state import Lab
 from pages.ui.run import shared
@@ -46,7 +47,7 @@ declare(
     ),
     Toggle("fold", "Fold unbranched tokens", True),
 )
-_STEP = (*KNOB_ROWS, _DICE, shared.SEED)
+_STEP = (*KNOB_ROWS, *lines.ROWS, _DICE, shared.SEED)
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,9 @@ def note_move() -> None:
 
 def ways() -> None:
     """Draw the fold of the library whose order is followed, and of how a token is drawn."""
-    with fold.popover("Order and dice", ("order", "dice")):
+    with fold.popover("Order and dice", ("order", "dice", *lines.KEYS)):
         draw("order", on_change=note_move)
-        draw("dice", on_change=redraw)
+        draw("dice", *lines.KEYS, on_change=redraw)
 
 
 def roll() -> None:

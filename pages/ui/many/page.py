@@ -10,6 +10,7 @@ import streamlit as st
 from core import figures
 from core.decoding.counting import counted, nth
 from core.decoding.errors import DecodingError
+from core.decoding.many.methods import whole_text
 from core.decoding.many.types import ManyRuns
 from core.export.part import Part, of_figure
 from core.figures.base.labels import plain_name
@@ -203,7 +204,7 @@ def _one_run(view: ManyView, many: ManyRuns, place: int) -> None:
     with st.container(key=platform.key("many-run"), border=True, gap="small"):
         words = runs_words(many, (place,))
         st.text(f"Run {nth(place)}{f': {words}' if words else ''}")
-        st.text(trace.text or "∅")
+        st.text(whole_text(trace) or "∅")
         others = runs_words(many, text.runs)
         if len(text.runs) > 1:
             st.text(
@@ -258,7 +259,7 @@ def _runs(view: ManyView, many: ManyRuns) -> None:
     frame = {
         "run": data["run"],
         "settings": data["settings"],
-        "generated text": [plain_name(text, 300) for text in data["generated"]],
+        "generated text": [plain_name(whole_text(trace), 300) for trace in many.traces],
         "same text": [len(many.texts[place - 1].runs) for place in data["text"]],
         "tokens": data["tokens"],
         "surprisal": data["mean_surprisal"],

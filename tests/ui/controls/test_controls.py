@@ -11,7 +11,7 @@ import pytest
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.errors import ConfigError, DecodingError
 from core.decoding.requirements import require_given
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import SETTINGS, Shaping
 from core.models.scripted import ScriptedModel
 from pages.ui.beam import controls as beam_controls
 from pages.ui.decode import controls
@@ -77,8 +77,11 @@ def test_greedy_keeps_the_penalties_and_drops_the_rest(open_app: Open) -> None:
         frequency_penalty="0.5",
         presence_penalty="-0.25",
     )
-    enabled = {key for key, shown in shown_knobs(app).items() if shown["enabled"]}
-    assert enabled == {"penalty", "frequency_penalty", "presence_penalty"}
+    knobs = shown_knobs(app)
+    firsts = {row.key for row in KNOB_ROWS if SETTINGS[row.knob.field].penalises}
+    enabled = {key for key, shown in knobs.items() if shown["enabled"]}
+    assert {"penalty", "frequency_penalty", "presence_penalty"} <= enabled <= firsts
+    assert not enabled & {"temperature", "top_p"}
     assert app.selectbox(key="draw").disabled
     config = controls.config(lambda key: app.session_state[key])
     shaping = Shaping(repetition_penalty=1.2, frequency_penalty=0.5, presence_penalty=-0.25)

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core.decoding.errors import LessonError
 from core.lessons.course import named_by_content, title_in
 from core.lessons.facts import FACTS
+from core.lessons.finding import PageFacts
 from core.lessons.read import read_lesson
 from core.lessons.types import Lesson
 from pages.ui.classroom.rooms import MOST_NAME
@@ -410,6 +411,25 @@ def test_a_control_that_is_moved_outside_of_the_lab_ends_a_step(open_app: Open) 
     assert panel_of(app)["waits"]
     app.number_input(key="tokens").set_value(4).run()
     assert not panel_of(app)["waits"] and course_of(app).reached
+
+
+def test_a_lab_s_step_that_is_drawn_late_is_the_one_before_the_move(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    course = open_course(
+        lesson_from(
+            "{page: sampling, say: a, do: b, point: roll_again, wait: move, "
+            "reveal: '{before.token} {token}'}"
+        )
+    )
+    monkeypatch.setattr(steps, "_compare", lambda *_: None)
+    for token, step, word in (("example", 1, "0"), ("first", 2, "0"), ("second", 3, "1")):
+        mark = state.Mark((), 0, step, word)
+        monkeypatch.setattr(steps, "showing", lambda *_, mark=mark: (PageFacts(), mark))
+        monkeypatch.setattr(steps, "values", lambda *_, token=token: {"token": token})
+        monkeypatch.setattr(steps, "_views", lambda _: [])
+        steps.look(course)
+    assert course.reached == state.Reached({"token": "second"}, {"token": "first"})
 
 
 def test_after_the_last_step_come_the_score_and_the_next_lesson(open_app: Open) -> None:

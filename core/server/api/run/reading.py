@@ -68,7 +68,10 @@ def reader_of(
 
     def chosen_by(index: int, row: Tensor, ids: Sequence[int], token_id: int) -> TokenLogprobs:
         picker.shaper.answer_from = answer_from()
-        return read(picker.pick(index, row, ids).stages[-1], token_id, count)
+        picked = picker.pick(index, row, ids)
+        if picked.pick.token_id == token_id:
+            picker.take(picked, token_id)
+        return read(picked.stages[-1], token_id, count)
 
     return chosen_by
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from html import escape
 from typing import Any
@@ -47,6 +47,7 @@ def draw(
     live: bool,
     marked: Sequence[int] = (),
     forced: bool = True,
+    repeated: Collection[int] = (),
     then: Callable[[], None] = lambda: None,
     rested: Callable[[], None] | None = None,
 ) -> None:
@@ -56,6 +57,7 @@ def draw(
         live: the run goes on, so nothing can be selected yet.
         marked: steps that the key U goes to.
         forced: mark the tokens that were given.
+        repeated: steps whose tokens are marked, as those that are repeated.
         then: called at the end of a choice's callback.
         rested: called once when no further choice follows.
     """
@@ -64,7 +66,9 @@ def draw(
         view,
         trace.rendered_prompt or trace.prompt,
         theme,
-        tokens_of(trace, theme, by, view.text_of, forced=forced, reads=view.reads),
+        tokens_of(
+            trace, theme, by, view.text_of, forced=forced, reads=view.reads, repeated=repeated
+        ),
         selected=view.selected,
         live=live,
         on_selected=partial(_on_selected, view, then),
@@ -141,12 +145,14 @@ def tokens_of(
     *,
     forced: bool = True,
     reads: bool = False,
+    repeated: Collection[int] = (),
 ) -> list[list[Any]]:
     """Return the tokens of a run for `draw_tokens`.
 
     Args:
         text_of: the text of a token that a given one replaced; by default as the run names it.
         forced: whether tokens that were given are marked.
+        repeated: steps whose tokens are marked as repeated.
         reads: the trace is a text that was read: a label names the token's position in the text.
     """
     colors = token_colors(trace, by=by, theme=theme)  # type: ignore[arg-type]
@@ -157,7 +163,12 @@ def tokens_of(
             step_label(step, trace, text_of, reads=reads),
             " ".join(
                 filter(
-                    None, [kind_of(step.text), "forced" if forced and forced_words(step) else ""]
+                    None,
+                    [
+                        kind_of(step.text),
+                        "forced" if forced and forced_words(step) else "",
+                        "repeated" if step.index in repeated else "",
+                    ],
                 )
             ),
             None,
