@@ -345,6 +345,8 @@ def _vocab_size(model: PreTrainedModel) -> int:
 
 def _cacheable_layers(model: PreTrainedModel) -> list[str] | None:
     takes_cache = "past_key_values" in inspect.signature(model.forward).parameters
-    if model._is_stateful or not takes_cache or not model._supports_default_dynamic_cache():
+    # Of `GenerationMixin`, which block diffusion models lack.
+    supports = getattr(model, "_supports_default_dynamic_cache", lambda: False)
+    if not takes_cache or getattr(model, "_is_stateful", False) or not supports():
         return None
     return attention_layer_types(model.config)
