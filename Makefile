@@ -132,7 +132,7 @@ example: $(VENV)/.app
 		--temperature 0 --seed 16 --block-length 16 --tokens-per-step 2 --max-new-tokens 40 \
 		--json assets/traces/diffusion.json
 	@$(PY) -m core.evaluation.example assets/traces/reasoning.json
-	@for lesson in leak hot-draft beam; do rm -f assets/evaluation/$$lesson.jsonl; \
+	@for lesson in leak hot-draft beam samplers; do rm -f assets/evaluation/$$lesson.jsonl; \
 		$(PY) -m core evaluate assets/evaluation/$$lesson.yaml --out assets/evaluation/$$lesson.jsonl || exit 1; done
 
 # QUICK=1 goes to training/quick and leaves the assets alone; OUT=FOLDER goes anywhere else.

@@ -37,3 +37,4 @@ from .export.save import save_figure as save_figure
 from .models.loading.adopt import from_transformers as from_transformers
 from .models.registry import load_model as load_model
 from .traces.file import read_trace as read_trace
+from .traces.frames import runs_to_frame as runs_to_frame

@@ -40,7 +40,7 @@ row.load_controls.find()  # Declares the page's controls.
 link.rename_old(page.url_path)
 lesson.begin()
 # The browser must know the page first: a rerun that these ask for would go to the first page.
-browser.prepare(row.slots)
+browser.prepare(row.slots, registry.PUPIL_ITEM, registry.RESUME_CLASS)
 glossary.draw()
 lesson_side = lesson.side()
 # The page must be known first: a rerun would lead to the first page.
@@ -63,7 +63,7 @@ if st.session_state.pop("go_to_lab", False):
     registry.Named("lab.state:open_selected")()
     # Without `query_params` it would refuse to change an address that controls are bound to.
     st.switch_page(registry.page_of("lab").script, query_params={})
-registry.SHOW_CLASS(row)
+registry.SHOW_CLASS()
 boundary.run(row, page.run)
 lesson.draw(row, lesson_side)
 lesson.write_address()

@@ -153,6 +153,8 @@ OPTIONS = {
         "--top-a 0.2",
         "--p-less 2",
         "--eta-cutoff 0.01",
+        "--mirostat 2 --mirostat-tau 3 --mirostat-eta 0.2",
+        "--adaptive-target 0.4 --adaptive-decay 0.8",
         "--xtc-probability 0.5 --xtc-threshold 0.2",
         "--seed 0",
         "--draw inverse_cdf",
@@ -216,9 +218,28 @@ def test_a_further_number_of_a_setting_that_is_off_is_refused(capsys) -> None:
         assert message.count("\n") == 1
 
 
-PENALTIES = "--repetition-penalty 1.2 --no-repeat-ngram-size 2 --min-new-tokens 3"
+PENALTIES = (
+    "--repetition-penalty 1.2 --no-repeat-ngram-size 2 --min-new-tokens 3 --dry-multiplier 0.8 "
+    "--dry-base 2 --dry-allowed-length 3 --dry-penalty-last-n 64 --dry-sequence-breakers \\n "
+    "--dry-sequence-breakers : --bad-words 383.7,8 --bad-words 5 --length-decay 1.05 "
+    "--length-decay-start 30 --suppress-tokens 9,12 --begin-suppress-tokens 3"
+)
 PENALISED = Greedy(
-    min_new_tokens=3, shaping=Shaping(repetition_penalty=1.2, no_repeat_ngram_size=2)
+    min_new_tokens=3,
+    shaping=Shaping(
+        repetition_penalty=1.2,
+        no_repeat_ngram_size=2,
+        dry_multiplier=0.8,
+        dry_base=2.0,
+        dry_allowed_length=3,
+        dry_penalty_last_n=64,
+        dry_sequence_breakers=["\n", ":"],
+        bad_words=[[383, 7], [8], [5]],
+        length_decay=1.05,
+        length_decay_start=30,
+        suppress_tokens=[9, 12],
+        begin_suppress_tokens=[3],
+    ),
 )
 
 

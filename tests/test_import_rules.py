@@ -21,14 +21,15 @@ ROOMS = {path.parent.name for path in (ROOT / "core/decoding").glob("*/method.py
 BUILT_ON = {key: {"autoregressive"} for key in ("contrastive", "diffusion", "reasoning")}
 # folder -> what it may import besides the standard library and itself
 ALLOWED = {
-    "core/decoding": {"torch", "typing_extensions", "pydantic_core"},
+    # pandas: the type of Trace.to_pandas.
+    "core/decoding": {"torch", "typing_extensions", "pydantic_core", "pandas", "llguidance"},
     "core/models": {
         *("core.decoding", "torch", "transformers", "tokenizers", "safetensors"),
         *("huggingface_hub", "gguf", "httpx2", "numpy"),
     },
     "core/traces": {
         *("core.decoding", "core.models", "torch", "transformers"),
-        *("google.protobuf", "opentelemetry", "yaml"),
+        *("google.protobuf", "opentelemetry", "pandas", "yaml"),
     },
     "core/evaluation": {
         *("core.decoding", "core.models", "core.traces.bounded_file", "pandas", "pydantic"),
@@ -52,7 +53,7 @@ ALLOWED = {
     "core/cli": {"core"},
     "core/server": {
         *("core.decoding", "core.models", "core.traces.data_path", "core.traces.bounded_file"),
-        *("torch", "openai", "prometheus_client", "starlette", "uvicorn"),
+        *("torch", "llguidance", "openai", "prometheus_client", "starlette", "uvicorn"),
     },
     "pages/ui": {
         *("core", "streamlit", "starlette", "plotly", "pandas", "google.protobuf"),

@@ -18,7 +18,9 @@ from core.decoding.shaping.config import SETTINGS
 # Placeholders for values in the help, if the type's placeholder says too little.
 _PLACEHOLDERS = {
     "top_k": "K", "top_p": "P", "min_p": "P", "typical_p": "P", "temperature": "T",
-    "top_n_sigma": "N", "logit_bias": "ID=VALUE,...",
+    "top_n_sigma": "N", "logit_bias": "ID=VALUE,...", "constraint": "KIND=TEXT",
+    "bad_words": "ID.ID,...", "suppress_tokens": "ID,...", "begin_suppress_tokens": "ID,...",
+    "dry_sequence_breakers": "TEXT",
 }  # fmt: skip
 _TYPES = {int: "INT", float: "FLOAT", str: "TEXT"}
 # Penalties act in every method; these options act only in methods that draw.

@@ -191,6 +191,13 @@ def fork_points_checked(
     )
 
 
+VERDICT_WORDS: dict[Verdict, str] = {
+    "consistent": "Consistent",
+    "proved": "Proved by the model",
+    "failed": "Not proved",
+}
+
+
 def verdict(checks: Sequence[Check]) -> Verdict:
     """Return the verdict of the checks; without the model a trace is at most consistent with
     itself.

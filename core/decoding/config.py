@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args, get_origin, get_
 from typing_extensions import TypeVar
 
 from core.decoding.errors import ConfigError
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import SETTINGS, STATEFUL, Shaping
 from core.decoding.validation import (
     MAX_SEED,
     Interval,
@@ -66,6 +66,8 @@ class MethodConfig:
     has_own_bound: ClassVar[bool] = False
     # Reasons (`ForcedAs`) for which a token may replace the method's pick.
     forces: ClassVar[tuple[str, ...]] = ()
+    # Why a sampler with a state can't act; empty if it can.
+    without_states: ClassVar[str] = ""
     # Whether the method can draw tokens: then temperature and filters act. Penalties always act.
     can_draw: ClassVar[bool] = True
 
@@ -92,6 +94,13 @@ class MethodConfig:
         object.__setattr__(self, "stop_strings", stop_strings)
         if not isinstance(self.shaping, Shaping):
             raise ConfigError(f"must be a Shaping, got {brief(self.shaping)}.", "shaping", owner)
+        draws = getattr(self, "draws", self.can_draw)
+        if self.without_states and draws and (on := self.shaping.active(STATEFUL)):
+            raise ConfigError(
+                f"{SETTINGS[on[0]].label} can't act in {self.words}: {self.without_states}; switch "
+                "it off, or take sampling.",
+                on[0],
+            )
 
     @property
     def chooser(self) -> MethodConfig:

@@ -9,6 +9,7 @@ from core.decoding.autoregressive.method import GREEDY, SAMPLING
 from core.decoding.beam.method import BEAM_SEARCH
 from core.decoding.by_engine.method import BY_ENGINE
 from core.decoding.config import MethodConfig
+from core.decoding.constraints.value import Constraint
 from core.decoding.contrastive.method import CONTRASTIVE_SEARCH
 from core.decoding.diffusion.method import DIFFUSION
 from core.decoding.errors import ConfigError
@@ -54,6 +55,8 @@ def config_to_dict(config: MethodConfig) -> dict[str, Any]:
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, Constraint):
+        return {"kind": value.kind, "text": value.text}
     return [_plain(part) for part in value] if isinstance(value, tuple) else value
 
 

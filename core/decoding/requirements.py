@@ -6,7 +6,9 @@ import reprlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from core.decoding.by_engine.config import ByEngine
 from core.decoding.config import MethodConfig
+from core.decoding.constraints.grammar import grammars_of
 from core.decoding.errors import ConfigError, ContextLengthError, ModelError, PromptError
 from core.decoding.methods import METHODS, method_of
 from core.decoding.protocol import Decodes, LanguageModel, offers
@@ -63,8 +65,8 @@ def require_given(model: LanguageModel, given: Sequence[int], config: MethodConf
 
 
 def require_settings(model: LanguageModel, config: MethodConfig) -> None:
-    """Raise ConfigError for a token that the model lacks, or a penalty that the model doesn't
-    allow.
+    """Raise ConfigError for a token that the model lacks, or a penalty or constraint that the model
+    doesn't allow.
 
     A penalty that scales logits needs logits; log-probabilities differ from them by one number.
     """
@@ -76,6 +78,10 @@ def require_settings(model: LanguageModel, config: MethodConfig) -> None:
                 f"from #0 to #{model.vocab_size - 1}; take one of them.",
                 name,
             )
+    constraint = config.shaping.constraint
+    if constraint is not None and not isinstance(config, ByEngine):
+        require_all_tokens(model, "a constraint", "switch it off")
+        grammars_of(model).start(constraint)
     if getattr(model, "gives_logits", True):
         return
     for name in config.shaping.active(LOGIT_PENALTIES):

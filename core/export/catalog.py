@@ -163,6 +163,10 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
     for name, draw in draws.items():
         yield Entry(name, partial(_of_step, trace, name, draw), "step", len(steps), opens)
     yield _all("uncertainty", of_figure("uncertainty", figures.uncertainty, trace))
+    if any(step.states for step in steps):
+        yield _all("state", of_figure("state", figures.sampler_state, trace))
+    if trace.config.shaping.constraint is not None:
+        yield _all("constraint", of_figure("constraint", figures.constraint_masses, trace))
     read = len(trace.prompt_step.positions) if trace.prompt_step else 0
     yield Entry("prompt", partial(wide, "prompt", figures.prompt_reading), "position", read)
     favourites = partial(wide, "favourites", figures.reading_favourites)

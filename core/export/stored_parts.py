@@ -95,11 +95,13 @@ def sweep_parts(sweep: BudgetSweep) -> list[Part]:
 
 
 def evaluation_parts(evaluation: Evaluation) -> list[Part]:
-    """Return the figures of accuracy and cost, of agreement, and of the best of N samples."""
+    """Return the figures of accuracy and cost, agreement, variety, and the best of N samples."""
     parts = [
         of_figure("accuracy-by-way", figures.evaluate_accuracy, evaluation),
         of_figure("agreement", figures.evaluate_agreement, evaluation),
     ]
+    if any(way.samples > 1 for way in evaluation.plan.ways):
+        parts.append(of_figure("variety", figures.evaluate_variety, evaluation))
     for at, way in enumerate(evaluation.plan.ways, start=1):
         if way.samples > 1:
             parts.append(

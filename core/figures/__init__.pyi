@@ -25,6 +25,8 @@ from .classroom.guesses import class_guesses as class_guesses
 from .classroom.guesses import class_guesses_data as class_guesses_data
 from .compare.lines import pair_lines as pair_lines
 from .compare.lines import pair_lines_data as pair_lines_data
+from .constraint.masses import constraint_masses as constraint_masses
+from .constraint.masses import constraint_masses_data as constraint_masses_data
 from .decode.arithmetic import softmax_row as softmax_row
 from .decode.arithmetic import softmax_row_data as softmax_row_data
 from .decode.branches import run_tree as run_tree
@@ -66,6 +68,8 @@ from .evaluate.agreement import evaluate_agreement as evaluate_agreement
 from .evaluate.agreement import evaluate_agreement_data as evaluate_agreement_data
 from .evaluate.best_of import best_of as best_of
 from .evaluate.best_of import best_of_data as best_of_data
+from .evaluate.variety import evaluate_variety as evaluate_variety
+from .evaluate.variety import evaluate_variety_data as evaluate_variety_data
 from .home.tree import methods_tree as methods_tree
 from .home.tree import methods_tree_data as methods_tree_data
 from .home.words import forwards_words as forwards_words
@@ -122,6 +126,8 @@ from .read.lines import surprisal_lines as surprisal_lines
 from .read.lines import surprisal_lines_data as surprisal_lines_data
 from .read.pins import pinned_lines as pinned_lines
 from .read.pins import pinned_lines_data as pinned_lines_data
+from .read.word import word_line as word_line
+from .read.word import word_line_data as word_line_data
 from .read.words import reading_caption as reading_caption
 from .reasoning.accuracy import reason_accuracy as reason_accuracy
 from .reasoning.accuracy import reason_accuracy_data as reason_accuracy_data
@@ -136,6 +142,8 @@ from .reasoning.spent import reason_spent as reason_spent
 from .reasoning.spent import reason_spent_data as reason_spent_data
 from .reasoning.stops import reason_stops as reason_stops
 from .reasoning.stops import reason_stops_data as reason_stops_data
+from .samplers.state import sampler_state as sampler_state
+from .samplers.state import sampler_state_data as sampler_state_data
 from .speculative.acceptance import spec_acceptance as spec_acceptance
 from .speculative.acceptance import spec_acceptance_data as spec_acceptance_data
 from .speculative.feed import spec_feed as spec_feed

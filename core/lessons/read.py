@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
+from core.decoding.counting import nth
 from core.decoding.errors import LessonError
 from core.decoding.validation import brief
 from core.lessons.sentences import PLACEHOLDER, fact_of
@@ -207,6 +209,11 @@ def _question(ask: _Fields) -> GuessQuestion:
     )
     if len(choices) < 2:
         raise LessonError(f"{ask.place} needs two choices or more.")
+    for one, other in combinations(range(len(choices)), 2):
+        if choices[one].overlaps(choices[other]):
+            raise LessonError(
+                f"{ask.place} has two choices that can both be right: {nth(one)} and {nth(other)}."
+            )
     return GuessQuestion(ask.text("question", MAX_WORDS, needed=True), fact, choices)
 
 

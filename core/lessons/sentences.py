@@ -40,10 +40,10 @@ def _asked(step: LessonStep) -> tuple[str, ...]:
     return (step.ask.fact,) if step.ask is not None else ()
 
 
-def is_known(step: LessonStep, now: _Values, before: _Values) -> bool:
-    """Return whether every fact that a step's reveal and question need has a value."""
+def first_missing(step: LessonStep, now: _Values, before: _Values) -> str:
+    """Return the first fact without a value that a step's reveal or question needs; else ""."""
     names = (*PLACEHOLDER.findall(step.reveal), *_asked(step))
-    return all(_value(name, now, before) is not None for name in names)
+    return next((name for name in names if _value(name, now, before) is None), "")
 
 
 def filled(text: str, now: _Values, before: _Values) -> str:

@@ -33,9 +33,24 @@ class GuessChoice(NamedTuple):
             return _same(self.value, found)
         if self.otherwise or isinstance(found, str):
             return False
-        low = -float("inf") if self.least is None else self.least
-        high = float("inf") if self.most is None else self.most
+        low, high = self._interval
         return low <= found <= high
+
+    def overlaps(self, other: GuessChoice) -> bool:
+        """Return whether a value of the fact makes both choices right."""
+        if self.otherwise or other.otherwise:
+            return self.otherwise and other.otherwise
+        if self.value is not None:
+            return other.holds(self.value)
+        if other.value is not None:
+            return self.holds(other.value)
+        lows, highs = zip(self._interval, other._interval, strict=True)
+        return bool(max(lows) <= min(highs))
+
+    @property
+    def _interval(self) -> tuple[float, float]:
+        low = -float("inf") if self.least is None else self.least
+        return low, float("inf") if self.most is None else self.most
 
 
 class GuessQuestion(NamedTuple):

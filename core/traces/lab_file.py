@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from core.decoding.lab.types import LabExample
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.decoding.serial import require_header
-from core.decoding.shaping.config import KNOB_RANGES, Shaping
+from core.decoding.shaping.config import SETTINGS, Shaping
 from core.traces.file import parsed, trace_of
 from core.traces.schema.lab import lab_layout
 from core.traces.tree_file import tree_of
@@ -52,6 +51,6 @@ def lab_of(data: Any) -> LabExample:
 
 def _plain(config: Any) -> Sampling:
     """Return the config with only the settings that the lab can change."""
-    values = {field.name: getattr(config.shaping, field.name) for field in fields(Shaping)}
-    shaping = Shaping(**{name: value for name, value in values.items() if name in KNOB_RANGES})
+    names = (name for name, spec in SETTINGS.items() if spec.slider or spec.lines)
+    shaping = Shaping(**{name: getattr(config.shaping, name) for name in names})
     return Sampling(shaping=shaping, seed=config.seed, draw=config.draw)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import Any
 
-from core.decoding.shaping.config import SAMPLERS
+from core.decoding.shaping.config import LISTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +171,8 @@ CLASS = Page(
 )
 # Joins the class that the address names, and says so on every page.
 SHOW_CLASS = Named("classroom.membership:show")
+# Goes on with the class that the browser has stored under the name.
+RESUME_CLASS, PUPIL_ITEM = Named("classroom.membership:resume"), "decoding-explorer-pupil"
 # Opens a run of another page on Inside, at its step.
 OPEN_INSIDE = Named("inside.state:open_run")
 # Continues from a token on another page with a run on Decode.
@@ -182,7 +184,7 @@ PAGES = (
     Page(
         "sampling",
         "Sampling lab",
-        f"Sampling lab holds one step and its random number still, while {len(SAMPLERS)} samplers "
+        f"Sampling lab holds one step and its random number still, while {len(LISTED)} samplers "
         "act on its logits in the order of transformers, vLLM, mlx-lm or llama.cpp.",
         "sampling.py",
         shows=("lab",),

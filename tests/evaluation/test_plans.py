@@ -37,6 +37,7 @@ from core.evaluation.plan.statistics import (
     results,
 )
 from core.evaluation.plan.types import Evaluation, EvaluationPlan, Way
+from core.evaluation.plan.variety import varieties
 from core.evaluation.questions.own import own_questions
 from core.evaluation.questions.types import Question, QuestionSet
 
@@ -313,7 +314,7 @@ def test_samples_without_a_draw_are_refused() -> None:
     assert Way("a", Sampling(seed=5), samples=3).config_of(2).seed == 7
 
 
-@pytest.mark.parametrize("name", ["leak", "hot-draft", "beam"])
+@pytest.mark.parametrize("name", ["leak", "hot-draft", "beam", "samplers"])
 def test_a_stored_lesson_is_what_its_plan_gives(name: str) -> None:
     """The plan is whole, and its first rows come out again."""
     stored = read_evaluation(ROOT / f"assets/evaluation/{name}.jsonl")
@@ -343,6 +344,21 @@ def test_the_lessons_show_what_they_say() -> None:
     assert warm.acceptance < cold.acceptance and warm.forwards > cold.forwards
     assert beam["beam 5"].correct.value <= beam["greedy"].correct.value
     assert beam["beam 5"].seconds > beam["greedy"].seconds
+
+
+def test_the_lesson_on_samplers_shows_what_it_says() -> None:
+    stored = read_evaluation(ROOT / "assets/evaluation/samplers.jsonl")
+    right = {row.way: row.correct for row in results(stored)}
+    variety = {way.way: way.replies.value for way in varieties(stored)}
+    cuts = ("top-p 0.9", "min-p 0.1", "typical-p 0.9", "top-nσ 1")
+    others = right.keys() - {*cuts}
+    assert min(right[way].value for way in cuts) > max(right[way].value for way in others)
+    assert max(variety[way] for way in cuts) < min(variety[way] for way in others)
+    assert max(share.low for share in right.values()) < min(s.high for s in right.values())
+    assert min(pair.p_value for pair in all_paired(stored)) > 0.2
+    for_stories = {right[way].value for way in right if way.startswith(("XTC", "adaptive"))}
+    between = {right[way].value for way in ("no cut", "mirostat 2, tau 3")}
+    assert max(for_stories) < min(between)
 
 
 def test_thinking_is_not_scored_as_the_answer(models) -> None:

@@ -15,16 +15,19 @@ from core import figures
 from core.decoding.beam.compare import Rival
 from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
 from core.decoding.comparison.measures import Divergence, recorded_measures
+from core.decoding.constraints.value import constraint_in
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.diffusion.canvas import canvas_steps
 from core.decoding.diffusion.types import DiffusionBudget, ForwardsPoint, TogetherToken
 from core.decoding.lab.types import LabExample
 from core.decoding.many.types import ManyRuns
 from core.decoding.reading.types import (
+    FollowedWord,
     ModelDivergence,
     PinnedToken,
     TextToken,
     TokenDivergence,
+    WordSpelling,
     recorded_pins,
     text_tokens,
 )
@@ -92,6 +95,14 @@ def _decode() -> Iterator[Entry]:
         yield f"{name}timing", "timing", (runs,), {"others": [[trace, trace]] * 2}
     yield "hostile final heatmap", "probability_heatmap", (hostile,), {"value": "final", "rows": 4}
     yield "gumbel stages", "step_stages", (gumbel.token_steps[1], gumbel), {}
+    for name, own in (("mu", Shaping(mirostat=2)), ("average", Shaping(adaptive_target=0.3))):
+        run = make_trace(24, hostile=name == "mu", shaping=own)
+        yield f"state {name}", "sampler_state", (run,), {"selected": 3}
+    for name, kind in (("", "choice=house very said"), ("hostile ", r"regex=[^w]{40}")):
+        bound = Shaping(constraint=constraint_in(kind))
+        trace = make_trace(8, shaping=bound, hostile=bool(name))
+        options = {"selected": 3, "free": make_trace(8)}
+        yield f"{name}constraint_masses", "constraint_masses", (trace,), options
     contrast = _contrast()
     yield "contrast_bars", "contrast_bars", (contrast.token_steps[0], contrast), {}
     yield "empty", "probability_heatmap", (replace(gumbel, steps=(), token_ids=(), text=""),), {}
@@ -276,11 +287,24 @@ def _read() -> Iterator[Entry]:
         tokens = tuple(text_tokens(trace))
         lines = [TokenLine("The text", tokens), TokenLine("<b>greedy</b>", tokens[:20])]
         yield f"{name}surprisal_lines", "surprisal_lines", (lines, 12), said
+        of = {**said, "quantity": "probability"}
+        yield f"{name}surprisal_lines of probability", "surprisal_lines", (lines, 12), of
         ids = [c.token_id for c in trace.token_steps[3].candidates[:5]]
         for what, pins in (("", recorded_pins(trace, ids)), (" all", _known_pins(trace, ids))):
             yield f"{name}pinned_lines{what}", "pinned_lines", (pins, trace), {"selected": 3}
+        yield f"{name}word_line", "word_line", (_word(trace), trace), {"selected": 3}
         yield f"{name}model_divergence", "model_divergence", (_divergence(tokens),), said
     yield "no pins", "pinned_lines", ((), hostile), {}
+
+
+def _word(trace: Trace) -> FollowedWord:
+    """A word of two tokens that the text has, with probabilities from 1 to less than any float."""
+    steps = trace.token_steps
+    ids = tuple(trace.token_ids[4:6])
+    texts = tuple(step.chosen.text for step in steps[4:6])
+    along = tuple(-20.0 * (at % 8) ** 2 for at in range(len(steps)))
+    lone = WordSpelling(False, (ids[0], 1), ("<i>", "w" * 40), (-math.inf, *along[:-1]))
+    return FollowedWord("<b>word</b>", (WordSpelling(True, ids, texts, along), lone))
 
 
 def _known_pins(trace: Trace, ids: Sequence[int]) -> tuple[PinnedToken, ...]:
@@ -320,6 +344,9 @@ def _evaluate() -> Iterator[Entry]:
         evaluation = read_evaluation(TRACES.parent / "evaluation" / f"{name}.jsonl")
         yield f"accuracy of {name}", "evaluate_accuracy", (evaluation,), {}
         yield f"agreement of {name}", "evaluate_agreement", (evaluation,), {}
+    drawn = read_evaluation(TRACES.parent / "evaluation" / "samplers.jsonl")
+    yield "variety", "evaluate_variety", (drawn,), {}
+    yield "variety of many ways", "evaluate_variety", (_many_ways(evaluation),), {}
     many = _many_ways(evaluation)
     yield "accuracy of many ways", "evaluate_accuracy", (many,), {}
     yield "agreement of many ways", "evaluate_agreement", (many,), {}

@@ -51,6 +51,15 @@ def test_the_number_at_a_fork_is_the_model_s_probability_of_its_first_token() ->
     assert found >= 4
 
 
+def test_a_cell_too_narrow_for_its_first_token_has_it_upright_with_the_whole_number() -> None:
+    figure = methods_tree(STORED, paper=Paper(width=960))
+    (note,) = [one for one in figure.layout.annotations if one.name == "upright"]
+    assert re.sub("<[^>]*>", "", note.text) == f"30.9{NBSP}%{NBSP}{NBSP}␣little"
+    assert note.textangle == -90 and note.font.color
+    cells = trace_named(figure, "tokens")
+    assert list(cells.text).count("") == 1
+
+
 @pytest.mark.parametrize("width", range(640, 1300, 60))
 def test_a_number_at_a_fork_keeps_its_unit(width: int) -> None:
     cells = trace_named(methods_tree(STORED, paper=Paper(width=width)), "tokens")

@@ -99,7 +99,7 @@ def test_every_figure_is_sound_and_says_what_made_it(found) -> None:
         assert_sound(figure, name)
         assert "embedded:target · sampling" in figure.layout.meta["caption"], name
         if name not in ("tree", "unfolded"):
-            assert f"throw 3 · order of {found.step.order.label}" in figure.layout.meta["caption"]
+            assert f"roll 3 · order of {found.step.order.label}" in figure.layout.meta["caption"]
 
 
 def test_a_panel_a_stage_with_its_own_probabilities(lab) -> None:

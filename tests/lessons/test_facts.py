@@ -18,7 +18,7 @@ from core.evaluation.example import load_example
 from core.figures.base.labels import NBSP
 from core.lessons.facts import FACTS, chance, percent
 from core.lessons.finding import PageFacts
-from core.lessons.sentences import filled, is_known, right_choice, values
+from core.lessons.sentences import filled, first_missing, right_choice, values
 from core.lessons.types import FactValue, GuessChoice, GuessQuestion, LessonStep, Target
 from core.models.scripted import ScriptedModel
 
@@ -156,9 +156,9 @@ def test_a_sentence_holds_what_was_before_what_is_now_and_the_change() -> None:
     step = LessonStep("s", reveal="{before.text} {text} {change.text} {change.log_probability}")
     before: dict[str, FactValue] = {"text": "x", "log_probability": -2.0}
     now: dict[str, FactValue] = {"text": "y", "log_probability": -1.0}
-    assert is_known(step, now, before)
+    assert first_missing(step, now, before) == ""
     assert filled(step.reveal, now, before) == "“x” “y” other up"
-    assert not is_known(step, {}, before)
+    assert first_missing(step, {}, before) == "text"
     assert filled("{text}{change.text}", {}, before) == "……"
 
 

@@ -80,6 +80,22 @@ def test_a_step_has_its_page_its_controls_and_its_question() -> None:
             "is: c}]}}\n",
             "two choices or more",
         ),
+        *(
+            (
+                "  - {page: decode, say: a, ask: {question: Q, fact: tokens, choices: [{words: a, "
+                f"{one}}}, {{words: b, is: -5}}, {{words: c, {other}}}]}}}}\n",
+                "Step 1: ask has two choices that can both be right: 1 and 3.",
+            )
+            for one, other in (
+                ("is: 3", "is: 3.0"),
+                ("is: x", "is: ' X'"),
+                ("is: 3", "least: 1, most: 3"),
+                ("least: 3", "is: 4"),
+                ("least: 1, most: 3", "least: 3"),
+                ("least: 0", "least: 9"),
+                ("otherwise: true", "otherwise: true"),
+            )
+        ),
         (
             "  - {page: decode, say: a, ask: {question: Q, fact: greedy_loses, choices: [{words: "
             "'Yes', is: yes}, {words: b, otherwise: true}]}}\n",

@@ -77,7 +77,7 @@ def test_a_run_s_file_is_read_by_the_same_call() -> None:
         ("step.trace.config.method", "greedy"),
         ("step.trace.config.max_new_tokens", 7),
         ("step.trace.config.shaping.top_p", 7),
-        ("step.trace.config.shaping.no_repeat_ngram_size", 2),
+        ("step.trace.config.shaping.constraint", ["regex", "a"]),
         ("step.trace.steps", []),
         (
             "step.trace.steps.0.stages",

@@ -15,6 +15,7 @@ from core.decoding.counting import counted, nth
 from core.decoding.errors import ConfigError, ModelError, PromptError
 from core.decoding.files import finite_values, shown, write_file
 from core.decoding.reading.types import (
+    FollowedWord,
     ModelDivergence,
     PinnedToken,
     ReadingTotals,
@@ -39,6 +40,12 @@ def add(parser: ArgumentParser) -> None:
         help="also print the probability of this token, a text or #ID, at every place; up to five",
     )
     parser.add_argument(
+        "--word",
+        default="",
+        help="also print the probability that the model goes on with this word, of one or more "
+        "tokens, with or without a space before it, at every place",
+    )
+    parser.add_argument(
         "--against", metavar="MODEL", help="also compare with this model of the same tokenizer"
     )
     parser.add_argument("--against-dtype", metavar="DTYPE", help="its number type, as --dtype")
@@ -60,6 +67,7 @@ def run(args: Namespace) -> int:
     from core import check
     from core.decoding.reading.measure import diverging, pinned, pins_in
     from core.decoding.reading.read import read_text
+    from core.decoding.reading.word import follow_word
 
     model = load(args.model, args.dtype, args.device)
     pins = pins_in(model, args.pin)
@@ -70,15 +78,16 @@ def run(args: Namespace) -> int:
             f"{' '.join(note.words for note in trace.notes)}"
         )
     followed = pinned(model, trace, pins)
+    word = follow_word(model, trace, args.word) if args.word else None
     divergence = None
     if args.against is not None:
         other = load(args.against, args.against_dtype, args.device)
         divergence = diverging(model, other, [*trace.prompt_ids, *trace.token_ids])
     tokens = text_tokens(trace)
     with written(args.json or "") as numbers, written(args.trace or "") as file:
-        _print(trace, tokens, followed, divergence)
+        _print(trace, tokens, followed, word, divergence)
         if args.json is not None:
-            values = finite_values(_plain(trace, tokens, followed, divergence))
+            values = finite_values(_plain(trace, tokens, followed, word, divergence))
             content = json.dumps(values, ensure_ascii=False)
             with writing(numbers):
                 write_file(numbers, content)
@@ -111,13 +120,15 @@ def _print(
     trace: Trace,
     tokens: Sequence[TextToken],
     pins: Sequence[PinnedToken],
+    word: FollowedWord | None,
     divergence: ModelDivergence | None,
 ) -> None:
     """Print the table of tokens and the totals."""
     names = ["surprisal", "rank", "entropy", *(_cell(pin.text) for pin in pins)]
+    names += [_cell(word.word)] if word else []
     names += ["KL", "favourites"] if divergence else []
     print("   at  token            " + " ".join(name.rjust(9) for name in names))
-    first = len(trace.prompt_ids)
+    first, probs = len(trace.prompt_ids), word.probs if word else ()
     for token in tokens:
         cells = ["-"] * 3
         if token.surprisal is not None and token.entropy is not None:
@@ -125,6 +136,9 @@ def _print(
         at = token.place - first
         values = [pin.logprobs[at] if at >= 0 else None for pin in pins]
         cells += ["-" if value is None else f"{math.exp(value):.3g}" for value in values]
+        if word:
+            prob = probs[at] if at >= 0 else None
+            cells.append("-" if prob is None else f"{prob:.3g}")
         if divergence and token.place:
             row = divergence.tokens[token.place - 1]
             cells += [f"{row.kl:.3g}", _favourites(row)]
@@ -163,6 +177,7 @@ def _plain(
     trace: Trace,
     tokens: Sequence[TextToken],
     pins: Sequence[PinnedToken],
+    word: FollowedWord | None,
     divergence: ModelDivergence | None,
 ) -> dict[str, Any]:
     """Return the printed numbers by the keys of the file."""
@@ -191,6 +206,12 @@ def _plain(
         "bits_per_byte": totals.bits_per_byte,
         **totals._asdict(),
         "pins": [{"id": pin.token_id, "text": pin.text} for pin in pins],
+        "word": word
+        and {
+            "text": word.word,
+            "spellings": [spelling._asdict() for spelling in word.spellings],
+            "probs": word.probs,
+        },
         "tokens": rows,
         "against": None
         if divergence is None

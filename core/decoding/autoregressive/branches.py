@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from time import perf_counter
 
@@ -100,6 +100,7 @@ def branch_each(
             emitted=kept,
             given=choices,
             forward=forward,
+            states=_states(trace, at_step),
         ),
         start=1,
     ):
@@ -184,7 +185,13 @@ def _go_on(
         emitted=kept,
         given=given,
         forward=forward,
+        states=_states(trace, len(kept)),
     )
+
+
+def _states(trace: Trace, at_step: int) -> Mapping[str, float]:
+    """Return the samplers' states at a step, which the run recorded."""
+    return trace.token_steps[at_step].states if at_step < len(trace.token_steps) else {}
 
 
 def _read(model: LanguageModel, trace: Trace, kept: Sequence[int]) -> tuple[Context, float]:

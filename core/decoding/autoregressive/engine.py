@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
+from core.decoding.autoregressive.picked import ForcedToken, Picked, all_on, cannot_force
 from core.decoding.config import Ended, MethodConfig
-from core.decoding.errors import DecodingError
+from core.decoding.constraints.grammar import grammars_of
 from core.decoding.loop.recording import read_step
 from core.decoding.loop.run import process_prompt, token_limit
 from core.decoding.loop.text import Ending
 from core.decoding.protocol import Context, LanguageModel
-from core.decoding.record.steps import Draw, ForcedAs, Phase, Step, StepSeconds, TokenStep
+from core.decoding.record.steps import Draw, Phase, Step, StepSeconds, TokenStep
 from core.decoding.shaping.draws import (
     Pick,
     draw,
@@ -26,9 +26,10 @@ from core.decoding.shaping.draws import (
     noisy_scores,
 )
 from core.decoding.shaping.known import require_drawable
-from core.decoding.shaping.long_rows import Ranking, ranked
-from core.decoding.shaping.stages import Distribution, raw_distribution
-from core.decoding.shaping.step import StepShaper
+from core.decoding.shaping.long_rows import ranked
+from core.decoding.shaping.stage import NO_STATES
+from core.decoding.shaping.stages import raw_distribution
+from core.decoding.shaping.step import StepShaper, states_after
 
 
 def generate(
@@ -63,6 +64,7 @@ def continue_from(
     emitted: Sequence[int] = (),
     given: Sequence[int] = (),
     forward: float = 0.0,
+    states: Mapping[str, float] = NO_STATES,
 ) -> Iterator[TokenStep]:
     """Yield a step for each generated token after the tokens already emitted.
 
@@ -71,9 +73,11 @@ def continue_from(
         emitted: tokens of an earlier run; the noise continues from that run's generator state.
         given: as in `generate`, after the emitted tokens.
         forward: seconds of the last emitted token's forward; the first step uses its logits.
+        states: the samplers' states after the emitted tokens.
     """
     limit = token_limit(model, prompt_ids, config)
-    row, logits = _Row(model, prompt_ids, config, limit, emitted, given), context.logits[0]
+    row = _Row(model, prompt_ids, config, limit, emitted, given, states)
+    logits = context.logits[0]
     for index in range(len(emitted), limit):
         step = row.step(index, logits, forward)
         yield step
@@ -110,6 +114,7 @@ def continue_each(
     emitted: Sequence[int],
     given: Sequence[Sequence[int]],
     forward: float,
+    states: Mapping[str, float] = NO_STATES,
 ) -> Iterator[tuple[tuple[int, TokenStep], ...]]:
     """Yield the next step of every unfinished row, with the row's index.
 
@@ -118,7 +123,7 @@ def continue_each(
     """
     limits = [token_limit(model, prompt_ids, config) for config in configs]
     rows = [
-        _Row(model, prompt_ids, config, limit, emitted, ids)
+        _Row(model, prompt_ids, config, limit, emitted, ids, states)
         for config, limit, ids in zip(configs, limits, given, strict=True)
     ]
     context, going = context.branch([0] * len(rows)), list(range(len(rows)))
@@ -141,7 +146,7 @@ class _Row:
 
     Args:
         limit: number of tokens at which the row ends.
-        given: as in `continue_from`.
+        given, states: as in `continue_from`.
     """
 
     def __init__(
@@ -152,8 +157,9 @@ class _Row:
         limit: int,
         emitted: Sequence[int],
         given: Sequence[int],
+        states: Mapping[str, float] = NO_STATES,
     ) -> None:
-        self._picker = Picker(model, config, len(emitted))
+        self._picker = Picker(model, config, len(emitted), states)
         self._ending = Ending(model, config, limit)
         for index, token_id in enumerate(emitted):
             self._ending.after(index, token_id)
@@ -182,72 +188,67 @@ def shaper_of(model: LanguageModel, config: MethodConfig) -> StepShaper:
         known=getattr(model, "known", None) is not None,
         seed=getattr(config, "seed", 0),
         token_bytes=model.token_bytes,
+        grammars=lambda: grammars_of(model),
     )
 
 
-class Picked(NamedTuple):
-    """A pick with the distributions that led to it; times in seconds.
-
-    `top` ranks the candidates of the first distribution if all of its tokens are known.
-    """
-
-    pick: Pick
-    stages: list[Distribution]
-    shaping_seconds: float
-    draw_seconds: float
-    top: Ranking | None = None
-
-
-class ForcedToken(NamedTuple):
-    """A forced token, its `[vocab]` logits, and the pick that it replaces; None if nothing was
-    picked.
-    """
-
-    token_id: int
-    reason: ForcedAs | None
-    phase: Phase
-    logits: Tensor
-    picked: Picked | None
-
-
 class Picker:
-    """Shaper and sampler of one run; owns the run's random generator.
+    """Shaper and sampler of one run; owns the run's random generator and its samplers' states.
 
     Args:
         start: number of tokens that were already drawn with the same seed.
+        states: the samplers' states after these tokens.
     """
 
-    def __init__(self, model: LanguageModel, config: MethodConfig, start: int = 0) -> None:
-        self._model = model
+    def __init__(
+        self,
+        model: LanguageModel,
+        config: MethodConfig,
+        start: int = 0,
+        states: Mapping[str, float] = NO_STATES,
+    ) -> None:
+        self._model, self._states = model, states
         self._config = config
-        self._shaper = shaper_of(model, config)
+        self.shaper = shaper_of(model, config)
         self._sampling = sampling = drawn_by(config)
         self._generator = torch.Generator().manual_seed(sampling.seed if sampling else 0)
         if sampling and start:
             self._generator = generator_at(sampling.draw, sampling.seed, start, model.vocab_size)
 
     def pick(
-        self, index: int, logits: Tensor, previous_ids: Sequence[int], noise: Tensor | None = None
+        self,
+        index: int,
+        logits: Tensor,
+        previous_ids: Sequence[int],
+        noise: Tensor | None = None,
+        states: Mapping[str, float] | None = None,
     ) -> Picked:
         """Pick the token after `previous_ids`, given `[vocab]` logits.
 
         Args:
             noise: noise from `draws.draw_noise`; None draws the run's next noise.
+            states: the samplers' states at this step; None for those that `take` left.
         """
         started = perf_counter()
-        top = None if self._shaper.known else ranked(logits, self._config.top_candidates)
-        stages = self._shaper.distributions(logits, previous_ids, index, top)
+        top = None if self.shaper.known else ranked(logits, self._config.top_candidates)
+        states = self._states if states is None else states
+        stages = self.shaper.distributions(logits, previous_ids, index, top, states=states)
         shaped = perf_counter()
         if self._sampling:
             method = self._sampling.draw
             if noise is None:
                 noise = draw_noise(method, self._generator, self._model.vocab_size)
-            if self._shaper.known:
+            if self.shaper.known:
                 require_drawable(stages[-1], method, noise)
             pick = draw(stages[-1], method, noise)
         else:
             pick = Pick(stages[-1].token_id(0))
         return Picked(pick, stages, shaped - started, perf_counter() - shaped, top)
+
+    def take(self, picked: Picked, token_id: int) -> None:
+        """Move the samplers' states to the next step; a forced token leaves them."""
+        if any(stage.state is not None for stage in picked.stages):
+            self._states = states_after(self._config.shaping, picked.stages, token_id)
 
     def record(
         self,
@@ -258,8 +259,9 @@ class Picker:
         finish_reason: Ended | None,
         phase: Phase = "answer",
     ) -> TokenStep:
-        """Return the recorded step."""
+        """Return the recorded step, and move the samplers' states to the next one."""
         pick = picked.pick
+        self.take(picked, pick.token_id)
         count = self._config.top_candidates
         reading = read_step(self._model, picked.stages, pick, count, picked.top)
         method = self._sampling.draw if self._sampling else "argmax"
@@ -297,7 +299,7 @@ class Picker:
             raise cannot_force(self._model, token_id)
         started = perf_counter()
         before = [raw_distribution(logits)] if picked is None else picked.stages
-        stages = [*before, _all_on(token_id, before[-1])]
+        stages = [*before, all_on(token_id, before[-1])]
         shaping = perf_counter() - started if picked is None else picked.shaping_seconds
         reading = read_step(self._model, stages, Pick(token_id), self._config.top_candidates)
         candidates = tuple(
@@ -332,18 +334,3 @@ class Picker:
             ids = torch.tensor(candidate_ids)
             scores = tuple(noisy_scores(pick, ids, picked.stages[-1].log_probs_of(ids)))
         return Draw(self._sampling.draw, pick.uniform, pick.interval, scores)
-
-
-def cannot_force(model: LanguageModel, token_id: int) -> DecodingError:
-    """Error for a forced token to which the model gives no probability."""
-    return DecodingError(
-        f"The model rules out the token {model.token_text(token_id)!r}, which is to be forced; "
-        "give another token or text."
-    )
-
-
-def _all_on(token_id: int, before: Distribution) -> Distribution:
-    """Return a stage that gives a forced token probability 1, whatever its probability was."""
-    ids = torch.tensor([token_id])
-    removed_mass = max(0.0, -math.expm1(before.log_probs_of(ids)[0]))
-    return Distribution("forced", ids, torch.zeros(1), torch.ones(1), 0.0, 1, removed_mass)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from torch import Tensor
 
@@ -15,6 +15,7 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.draws import noise_at
+from core.decoding.shaping.stage import NO_STATES
 
 
 def logits_at(model: LanguageModel, trace: Trace, index: int) -> Tensor:
@@ -28,16 +29,18 @@ def reshape_step(
     previous_ids: Sequence[int],
     config: MethodConfig,
     index: int,
+    states: Mapping[str, float] = NO_STATES,
 ) -> TokenStep:
     """Recompute step `index` under `config`, with the noise that its seed gives this step.
 
     Args:
         logits: `[vocab]` logits from `logits_at`.
         previous_ids: the prompt and the tokens generated before the step.
+        states: the samplers' states at the step, as the run recorded them.
     """
     picker, noise = Picker(model, config.chooser), None
     sampling = drawn_by(config.chooser)
     if sampling:
         noise = noise_at(sampling.draw, sampling.seed, index, model.vocab_size)
-    picked = picker.pick(index, logits, previous_ids, noise)
+    picked = picker.pick(index, logits, previous_ids, noise, states)
     return picker.record(index, picked, 0.0, join_text(model, [picked.pick.token_id]), None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -15,6 +16,7 @@ from torch import Tensor
 
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING
+from core.decoding.constraints.grammar import grammars_of
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.stages import NO_DISTRIBUTION
@@ -95,6 +97,7 @@ def shaper_of(model: LanguageModel, config: BeamSearch) -> StepShaper:
         min_tokens_to_keep=max(2, len(eos_ids) + 1) if config.num_beams > 1 else 1,
         seed=config.seed,
         token_bytes=model.token_bytes,
+        grammars=partial(grammars_of, model),
     )
 
 

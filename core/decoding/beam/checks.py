@@ -208,7 +208,8 @@ def _endings(trace: Trace[BeamSearch]) -> Check:
                 faults.append(f"{where}: a path ended with stop, and no stop string is in its text")
         if not config.stop_strings and any(c.ended == "stop" for c in step.candidates):
             faults.append(f"{where}: a path ended with stop, and there is no stop string")
-        if step.index < config.min_new_tokens and any(c.ended == "eos" for c in step.candidates):
+        short = step.index < config.min_new_tokens and config.shaping.constraint is None
+        if short and any(c.ended == "eos" for c in step.candidates):
             faults.append(f"{where}: a path ended before min_new_tokens")
     return count("path_ends", faults, "endings that are wrong")
 

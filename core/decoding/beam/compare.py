@@ -13,6 +13,7 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import score_of
 from core.decoding.beam.replay import best_row, lineage, replay
 from core.decoding.beam.types import BeamCandidate, BeamStep, Hypothesis
+from core.decoding.record.characters import whole_characters
 from core.decoding.record.trace import Trace
 
 GreedyEnd: TypeAlias = Literal["pruned", "unseen", "finished", "kept"]
@@ -87,6 +88,13 @@ def winner_candidates(steps: Sequence[BeamStep], winner: Hypothesis) -> tuple[Be
         if c.parent == winner.parents[-1] and c.token_id == winner.token_ids[-1]
     )
     return lineage(steps, at, last)
+
+
+def hypothesis_text(steps: Sequence[BeamStep], path: Hypothesis) -> str:
+    """Return the text of a hypothesis; bytes that form no character appear as `<EC>`."""
+    ends = path.finish_reason == "eos"
+    texts = [candidate.text for candidate in winner_candidates(steps, path)]
+    return whole_characters(path.text, texts[:-1] if ends else texts)
 
 
 class Rival(NamedTuple):

@@ -38,6 +38,7 @@ class BeamSearch(MethodConfig):
 
     method: ClassVar[str] = "beam"
     words: ClassVar[str] = "beam search"
+    without_states: ClassVar[str] = "its state follows one text, and a search has several paths"
 
     num_beams: int = setting(4, "rows of the beam", Interval(1, MAX_BEAMS))
     # A larger power of a length overflows float32.

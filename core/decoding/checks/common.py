@@ -115,7 +115,8 @@ def finish(trace: Trace) -> Check:
         )
     if stopped is not None and stopped < len(_answer_texts(trace)) - 1:
         faults.append("the run went on after a stop string")
-    if reason == "eos" and len(trace.token_ids) <= config.min_new_tokens:
+    short = len(trace.token_ids) <= config.min_new_tokens
+    if reason == "eos" and short and config.shaping.constraint is None:
         faults.append("the run ended before min_new_tokens")
     return count("finish_reason", faults, f"ended with {reason}")
 

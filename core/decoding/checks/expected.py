@@ -37,7 +37,9 @@ def expected_stages(trace: Trace, step: TokenStep, length: int) -> list[list[str
     config, drawn = trace.config, expected_draw(trace)[0] == "sampled"
     if step.draw.method == "forced":
         return [["raw", "forced", "final"]]
-    acting = StepShaper(config.shaping, draws=drawn).names_at(length, step.index)
+    shaper = StepShaper(config.shaping, draws=drawn)
+    shaper.answer_from = None if step.phase == "thinking" else 0
+    acting = shaper.names_at(length, step.index)
     names = [name for name in acting if name in PENALTIES]
     ending = acting[len(names) :] if drawn else ["argmax"]
     ending += ["forced"] if step.origin == "forced" else []
@@ -52,7 +54,10 @@ def as_picked(step: TokenStep) -> TokenStep | None:
     ids = [candidate.token_id for candidate in step.candidates]
     if len(step.stages) < 4 or step.instead_of not in ids:
         return None
-    stages = (*step.stages[:-2], step.stages[-3]._replace(name="final", removed_mass=0.0))
+    stages = (
+        *step.stages[:-2],
+        step.stages[-3]._replace(name="final", removed_mass=0.0, state=None),
+    )
     candidates = tuple(
         Candidate(*c[:5], prob, None if prob > 0 else stages[-2].name)
         for c, prob in zip(step.candidates, stages[-1].probs, strict=True)
@@ -80,7 +85,7 @@ def record_fault(step: TokenStep, trace: Trace) -> str:
     if not behind and (listed != most or last.rank != listed):
         return f"step {nth(step.index)}: a candidate is missing, or there is one more"
     *_, drawn, final = step.stages
-    if final != drawn._replace(name="final", removed_mass=0.0, noise=None) or (
+    if final != drawn._replace(name="final", removed_mass=0.0, noise=None, state=None) or (
         leaves_one(step) and final.kept != 1
     ):
         return f"step {nth(step.index)}: the last stage is not what the draw left"

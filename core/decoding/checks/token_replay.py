@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
-from core.decoding.autoregressive.engine import ForcedToken, Picked, Picker
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.autoregressive.picked import ForcedToken, Picked
 from core.decoding.checks.common import MASS_TOLERANCE
 from core.decoding.checks.forwards import stretched
 from core.decoding.checks.nearby_rows import NearbyRows
@@ -53,6 +54,8 @@ class TokenReplay:
         chooser = trace.config.chooser
         self._picker, self._sampling = Picker(model, chooser), drawn_by(chooser)
         self._seed = getattr(chooser, "seed", 0)
+        answers = (step.index for step in trace.token_steps if step.phase == "answer")
+        self._answer_from = next(answers, None)
         self._dice = torch.Generator().manual_seed(self._sampling.seed if self._sampling else 0)
 
     def fault(self, step: TokenStep, logits: Tensor, ids: Sequence[int], tolerance: float) -> str:
@@ -97,7 +100,8 @@ class TokenReplay:
         """
         noises = [self._noise_of(step) for step in self._trace.token_steps[: at + 1]]
         ids = [*self._trace.prompt_ids, *self._trace.token_ids[:at]]
-        pick = partial(self._picker.pick, self._trace.token_steps[at].index)
+        step = self._trace.token_steps[at]
+        pick = partial(self._picker.pick, step.index, states=step.states)
         picked = pick(logits, ids, noises[-1])
         cuts = [stage.ids for stage in picked.stages if stage.ids is not None]
         rows = NearbyRows(logits, {}, (), tolerance).edges(cuts)
@@ -116,7 +120,8 @@ class TokenReplay:
         """Pick as the engine does; for a draw by inverse CDF, return the recorded token's
         interval.
         """
-        picked = self._picker.pick(step.index, row, ids, noise)
+        self._picker.shaper.answer_from = None if step.phase == "thinking" else self._answer_from
+        picked = self._picker.pick(step.index, row, ids, noise, step.states)
         token_id = step.token_id if step.instead_of is None else step.instead_of
         if picked.pick.interval is None or token_id >= self._vocab:
             return picked

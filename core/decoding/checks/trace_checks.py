@@ -22,6 +22,7 @@ from core.decoding.checks.common import (
 )
 from core.decoding.checks.expected import (
     as_picked,
+    expected_draw,
     expected_draw_of,
     expected_stages,
     leaves_one,
@@ -33,6 +34,10 @@ from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.config import RESCALING
 from core.decoding.shaping.draws import draw_noise
+from core.decoding.shaping.states import first_states, next_states
+
+# Rounding error of a state that is computed from a file's numbers.
+_STATE_ERROR = 1e-6
 
 
 def self_checks(trace: Trace) -> list[Check]:
@@ -131,7 +136,7 @@ def _says_what_removed_it(step: TokenStep, at: int) -> bool:
 
 
 def _settings_made_the_steps(trace: Trace) -> Check:
-    faults, length = [], len(trace.prompt_ids)
+    faults, length = _state_faults(trace), len(trace.prompt_ids)
     for step in trace.token_steps:
         names = [stage.name for stage in step.stages]
         if names not in expected_stages(trace, step, length + step.index):
@@ -139,6 +144,24 @@ def _settings_made_the_steps(trace: Trace) -> Check:
         if (step.origin, step.draw.method) != expected_draw_of(trace, step):
             faults.append(f"step {nth(step.index)}: the draw is not that of the settings")
     return count("stages_of_settings", faults, "steps that differ")
+
+
+def _state_faults(trace: Trace) -> list[str]:
+    """List steps with a sampler's state that is not what the steps before it left."""
+    faults, shaping = [], trace.config.shaping
+    states = first_states(shaping) if expected_draw(trace)[0] == "sampled" else {}
+    for step in (step for step in trace.token_steps if step.draw.method != "forced"):
+        same = step.states.keys() == states.keys() and all(
+            math.isclose(state, states[name], rel_tol=_STATE_ERROR, abs_tol=_STATE_ERROR)
+            for name, state in step.states.items()
+        )
+        if not same:
+            faults.append(f"step {nth(step.index)}: a sampler's state is not what the steps left")
+        if states and step.origin != "forced":
+            place = step.candidates.index(step.chosen)
+            stages = [(stage.name, stage.state) for stage in step.stages]
+            states = next_states(shaping, stages, [stage.probs[place] for stage in step.stages])
+    return faults
 
 
 def _draw_explains_token(trace: Trace) -> Check:

@@ -32,13 +32,16 @@ class ModelStep:
         self._model, self._at = model, at
         self._logits = logits_at(model, trace, at)
         self._before = [*trace.prompt_ids, *trace.token_ids[:at]]
+        self._states = trace.token_steps[at].states if at < len(trace.token_steps) else {}
 
     def token_under(self, config: MethodConfig) -> int | None:
         """Return the token that the step emits under other settings; None if they remove every
         token.
         """
         try:
-            step = reshape_step(self._model, self._logits, self._before, config, self._at)
+            step = reshape_step(
+                self._model, self._logits, self._before, config, self._at, self._states
+            )
         except DecodingError:
             return None
         return step.token_id

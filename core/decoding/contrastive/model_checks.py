@@ -11,7 +11,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.engine import Picked, Picker
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.autoregressive.picked import Picked
 from core.decoding.checks import model_checks as token_model_checks
 from core.decoding.checks.common import MASS_TOLERANCE, count, worst
 from core.decoding.checks.forwards import largest_logit, logit_tolerance

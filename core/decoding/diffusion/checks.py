@@ -29,7 +29,7 @@ from core.decoding.diffusion.noise_checks import (
     order_of_noise,
     proposals_of_noise,
 )
-from core.decoding.diffusion.order import Choice, candidates_of, draw_uniform, reading_of, score
+from core.decoding.diffusion.order import FillChoice, candidates_of, draw_uniform, reading_of, score
 from core.decoding.diffusion.types import CanvasStep
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Check, Trace
@@ -116,7 +116,7 @@ def canvas_check(trace: Trace[Diffusion]) -> Check:
 
 
 def _order(trace: Trace[Diffusion]) -> Check:
-    faults, choice, steps = [], Choice(trace.config), canvas_steps(trace)
+    faults, choice, steps = [], FillChoice(trace.config), canvas_steps(trace)
     for step, tokens in replayed(steps, steps[0].limit if steps else 0):
         where = f"step {nth(step.index)}"
         listed = listed_in(step.candidates)

@@ -67,6 +67,9 @@ class Diffusion(MethodConfig):
 
     method: ClassVar[str] = "diffusion"
     words: ClassVar[str] = "masked diffusion"
+    without_states: ClassVar[str] = (
+        "its state follows a text from left to right, and the positions are filled in any order"
+    )
 
     top_candidates: int = setting(20, within=Interval(2, MAX_CANDIDATES))
     order: FillOrder = setting("confidence", "which masked positions are filled first")
@@ -100,7 +103,13 @@ class Diffusion(MethodConfig):
     seed: int = setting(0, within=SEED)
 
     def __post_init__(self) -> None:
-        super(Diffusion, self).__post_init__()
+        MethodConfig.__post_init__(self)
+        if self.shaping.constraint is not None:
+            raise ConfigError(
+                "A constraint reads a text from its beginning, and masked diffusion fills "
+                "positions in any order: switch it off.",
+                "constraint",
+            )
         if self.t_max <= self.t_min:
             raise ConfigError(f"must be above t_min, got {self.t_max}.", "t_max", "Diffusion")
         if self.canvas != "noise":

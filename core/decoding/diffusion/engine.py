@@ -13,7 +13,8 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.engine import Picked, Picker
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.autoregressive.picked import Picked
 from core.decoding.diffusion.canvas import (
     Slots,
     canvas_ids,
@@ -25,7 +26,7 @@ from core.decoding.diffusion.canvas import (
 from core.decoding.diffusion.config import Diffusion
 from core.decoding.diffusion.gained import with_text
 from core.decoding.diffusion.noise import Denoises, generate_from_noise
-from core.decoding.diffusion.order import Choice, candidates_of, draw_uniform, reading_of
+from core.decoding.diffusion.order import FillChoice, candidates_of, draw_uniform, reading_of
 from core.decoding.diffusion.types import CanvasSeconds, CanvasStep, OpenCandidate, Unguided
 from core.decoding.errors import ModelError
 from core.decoding.loop.run import token_limit
@@ -87,7 +88,7 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: Diffusion)
     tokens: list[int | None] = [None] * limit
     ending, shown = Ending(model, config, limit), 0
     picker = PositionPicker(model, prompt_ids, config, masks.mask_id)
-    choice = Choice(config)
+    choice = FillChoice(config)
     for index in count():
         opened = open_positions(tokens, config.block_length)
         started = perf_counter()

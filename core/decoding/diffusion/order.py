@@ -35,7 +35,7 @@ def chosen(
     return [one.position for one in ordered[:count]]
 
 
-class Choice:
+class FillChoice:
     """Rule of a run for the positions that a step fills and those that it masks again.
 
     It remembers the probability with which each token came, and the block's most probable tokens at

@@ -92,6 +92,7 @@ class _Row:
         """Draw the next token from `[vocab]` logits."""
         picked = self._picker.pick(index, logits, self.ids)
         raw, final, token_id = picked.stages[0], picked.stages[-1], picked.pick.token_id
+        self._picker.take(picked, token_id)
         self.ids.append(token_id)
         _, reason = self._ending.after(index, token_id)
         place = token_id if final.ids is None else int((final.ids == token_id).nonzero()[0])

@@ -35,5 +35,7 @@ def all_cuts(step_logits: StepLogits, config: Sampling, step: LabStep) -> tuple[
         alive = after > -math.inf
         mass = float(probs[alive].double().sum())
         keeps = tuple(alive[ids].tolist())
-        cuts.append(Cut(name, value[-1], on, int(alive.sum()), min(mass, 1.0), keeps))
+        # Of XTC the threshold, of mirostat tau.
+        shown = value[min(1, len(value) - 1)]
+        cuts.append(Cut(name, shown, on, int(alive.sum()), min(mass, 1.0), keeps))
     return tuple(cuts)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from core.decoding.autoregressive.config import Sampling
-from core.decoding.lab.step import StepLogits, noise_of, shaper_of
+from core.decoding.lab.step import StepLogits, noise_of
 from core.decoding.lab.types import KnobBoundaries, TokenInterval
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.shaping.draws import draw
@@ -63,7 +63,7 @@ def _knob_boundaries(
     should_stop: Callable[[], bool],
 ) -> KnobBoundaries:
     value = float(getattr(config.shaping, name))
-    if order.lacks(name):
+    if (SETTINGS[name].part_of or name) not in order.acting(config.shaping):
         return KnobBoundaries(name, value, (), acts=False)
     whole = SETTINGS[name].whole
     search = _Search(
@@ -91,19 +91,18 @@ def _drawing(
 ) -> Callable[[float], int]:
     """Return a function that draws the token at a value; the stages before the knob run once."""
     kind = int if SETTINGS[name].whole else float
-    ids, noise = step_logits.previous_ids, noise_of(step_logits, config, number)
+    noise = noise_of(step_logits, config, number)
     acting = SETTINGS[name].part_of or name
     late = order.processors[order.processors.index(acting) :]
-    every = shaper_of(config.shaping, order, config.seed).distributions(
-        raw.logits, ids, number, begun=[raw]
-    )
+    shaper = step_logits.shaper(config.shaping, order, config.seed)
+    every = step_logits.shaped(shaper, number, [raw])
     early = [stage for stage in every if stage.name not in (*late, "argmax")]
 
     def token_at(value: float) -> int:
         shaping = replace(config.shaping, **{name: kind(value)})  # type: ignore[arg-type]
-        begun = [raw] if 0 in (shaping.temperature, config.shaping.temperature) else early
-        shaper = shaper_of(shaping, order, config.seed)
-        stages = shaper.distributions(raw.logits, ids, number, begun=begun)
+        anew = 0 in (shaping.temperature, config.shaping.temperature) or name == "mirostat"
+        shaper = step_logits.shaper(shaping, order, config.seed)
+        stages = step_logits.shaped(shaper, number, [raw] if anew else early)
         return draw(stages[-1], config.draw, noise).token_id
 
     return token_at

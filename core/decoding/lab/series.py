@@ -11,7 +11,7 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.checks.statistics import chi_square, p_value
-from core.decoding.lab.step import StepLogits, candidate_of, shaper_of
+from core.decoding.lab.step import StepLogits, candidate_of
 from core.decoding.lab.types import RollBin, Rolls, Sweep
 from core.decoding.protocol import Vocabulary
 from core.decoding.shaping.draws import draw, draw_noise, generator_at
@@ -34,10 +34,10 @@ def roll(
     A stage with its own noise gives the draws different distributions. Then the bins show the mean,
     and each distribution is tested on its own draws: statistics and degrees of freedom are summed.
     """
-    model, logits, ids = step_logits
-    shaper = shaper_of(config.shaping, order, config.seed)
-    begun = [raw_distribution(logits)]
-    stages = shaper.distributions(logits, ids, number, begun=begun)
+    model = step_logits.model
+    shaper = step_logits.shaper(config.shaping, order, config.seed)
+    begun = [raw_distribution(step_logits.logits)]
+    stages = step_logits.shaped(shaper, number, begun)
     takes_noise = any(stage.noise is not None for stage in stages)
     generator = generator_at(config.draw, config.seed, number + 1, model.vocab_size)
     groups: dict[object, _Group] = {}
@@ -45,7 +45,7 @@ def roll(
     while drawn < total and not should_stop():
         drawn += 1
         if takes_noise:
-            stages = shaper.distributions(logits, ids, number + drawn, begun=begun)
+            stages = step_logits.shaped(shaper, number + drawn, begun)
         last = stages[-1]
         key = (last.kept, last.log_norm)
         group = groups.get(key) or groups.setdefault(key, _Group(_probs(last, model.vocab_size)))
@@ -119,9 +119,8 @@ def sweep(
         if should_stop():
             break
         shaping = replace(config.shaping, temperature=value)
-        last = shaper_of(shaping, order, config.seed).distributions(
-            raw.logits, step_logits.previous_ids, number, begun=[raw]
-        )[-1]
+        shaper = step_logits.shaper(shaping, order, config.seed)
+        last = step_logits.shaped(shaper, number, [raw])[-1]
         columns.append(torch.tensor(last.log_probs_of(ids)).exp().tolist())
         entropies.append(max(0.0, float(torch.special.entr(last.probs.double()).sum())))
         counts.append(last.kept)

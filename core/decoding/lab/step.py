@@ -7,7 +7,7 @@ transformers' order.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -24,6 +24,7 @@ from core.decoding.requirements import require_all_tokens
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import draw, noise_at
 from core.decoding.shaping.orders import TRANSFORMERS, Order
+from core.decoding.shaping.stage import NO_STATES
 from core.decoding.shaping.stages import Distribution
 from core.decoding.shaping.step import StepShaper
 
@@ -35,11 +36,41 @@ class StepLogits(NamedTuple):
         model: the vocabulary; a step that is kept for long holds no weights.
         logits: the model's `[vocab]` logits.
         previous_ids: prompt and generated tokens before the step.
+        eos_ids: the model's end-of-sequence tokens.
+        generated: number of generated tokens among the previous ones; None for the number of the
+            draw, which it is in a run.
+        states: the samplers' states at the step, as a run recorded them.
     """
 
     model: Vocabulary
     logits: Tensor
     previous_ids: tuple[int, ...]
+    eos_ids: tuple[int, ...] = ()
+    generated: int | None = None
+    states: Mapping[str, float] = NO_STATES
+
+    def shaper(self, shaping: Shaping, order: Order, seed: int = 0) -> StepShaper:
+        """Return the shaper for an order; processors that its library lacks are left out."""
+        return StepShaper(
+            shaping,
+            names=order.acting(shaping),
+            eos_ids=self.eos_ids,
+            seed=seed,
+            token_bytes=self.model.token_bytes,
+        )
+
+    def shaped(
+        self, shaper: StepShaper, number: int, begun: Sequence[Distribution] = ()
+    ) -> list[Distribution]:
+        """Return the distributions of draw `number`.
+
+        Args:
+            begun: the first distributions, if known already.
+        """
+        index = number if self.generated is None else self.generated
+        return shaper.distributions(
+            self.logits, self.previous_ids, index, begun=begun, states=self.states, throw=number
+        )
 
 
 def read_step_logits(model: LanguageModel, previous_ids: Sequence[int]) -> StepLogits:
@@ -50,12 +81,8 @@ def read_step_logits(model: LanguageModel, previous_ids: Sequence[int]) -> StepL
         ConfigError: the model's server doesn't name all tokens.
     """
     require_all_tokens(model, "the lab")
-    return StepLogits(model.vocabulary, model.start(previous_ids).logits[0], tuple(previous_ids))
-
-
-def shaper_of(shaping: Shaping, order: Order, seed: int = 0) -> StepShaper:
-    """Return the shaper for an order; processors that its library lacks are left out."""
-    return StepShaper(shaping, names=order.processors, seed=seed)
+    logits = model.start(previous_ids).logits[0]
+    return StepLogits(model.vocabulary, logits, tuple(previous_ids), tuple(sorted(model.eos_ids)))
 
 
 def distributions(
@@ -72,8 +99,7 @@ def distributions(
     Raises:
         DecodingError: the logits are no distribution.
     """
-    _, logits, ids = step_logits
-    return shaper_of(shaping, order, seed).distributions(logits, ids, number)
+    return step_logits.shaped(step_logits.shaper(shaping, order, seed), number)
 
 
 def noise_of(step_logits: StepLogits, config: Sampling, number: int) -> Tensor:
@@ -163,7 +189,8 @@ def _numbers_of(step: TokenStep) -> dict[tuple[object, ...], float]:
 
 def skipped_processors(shaping: Shaping, order: Order) -> tuple[str, ...]:
     """Return the settings that are switched on but missing in the order's library."""
-    return tuple(name for name in shaping.active(TRANSFORMERS.processors) if order.lacks(name))
+    acting = order.acting(shaping)
+    return tuple(name for name in shaping.active(TRANSFORMERS.processors) if name not in acting)
 
 
 def _one_step_trace(step_logits: StepLogits, config: Sampling, step: TokenStep, text: str) -> Trace:

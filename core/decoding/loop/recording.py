@@ -74,9 +74,9 @@ def read_step(
         tail = max(0.0, float(stage.probs.sum()) - sum(row)) + stage.tail
         if stage is not raw and stage.kept == sum(1 for prob in row if prob > 0):
             tail = 0.0
-        numbers = stage.kept, stage.removed_mass, stage.noise
+        numbers = stage.kept, stage.removed_mass, stage.noise, stage.state
         records.append(Stage(stage.name, tuple(row), tail, *numbers))
-    records.append(records[-1]._replace(name="final", removed_mass=0.0, noise=None))
+    records.append(records[-1]._replace(name="final", removed_mass=0.0, noise=None, state=None))
     removed: list[str | None] = [None] * len(ids)
     for stage, row in zip(reversed(stages), reversed(log_probs), strict=True):
         if -math.inf in row:

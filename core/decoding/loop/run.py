@@ -12,6 +12,7 @@ from time import perf_counter
 from torch import Tensor
 
 from core.decoding.config import MethodConfig
+from core.decoding.constraints.notes import constraint_notes
 from core.decoding.errors import LoadingStoppedError, LostModelError, UnknownTokensError
 from core.decoding.loop.recording import read_prompt
 from core.decoding.loop.text import join_text
@@ -88,7 +89,10 @@ def run_notes(
     # The model has read all generated tokens except the last one.
     read = begun + max(len(token_ids), len(steps) - 1) - 1
     length = recomputed_at and recomputed_at(begun, read, config.use_cache)
-    notes: tuple[Note, ...] = method_of(config).notes(config)
+    notes: tuple[Note, ...] = (
+        *method_of(config).notes(config),
+        *constraint_notes(model, config, prompt_ids, token_ids, steps),
+    )
     if not length:
         return notes
     words = (

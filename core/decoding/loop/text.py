@@ -134,12 +134,12 @@ def encode_continuation(model: LanguageModel, text: str) -> list[int]:
     ids are taken from an encoding of the text after another text.
     """
     ids = encode_plain(model, text)
-    if _spell(model, ids, text):
+    if spells(model, ids, text):
         return ids
     for before in _BEFORE:
         head, whole = encode_plain(model, before), encode_plain(model, before + text)
         behind = whole[len(head) :]
-        if whole[: len(head)] == head and _spell(model, behind, text):
+        if whole[: len(head)] == head and spells(model, behind, text):
             return behind
     return ids
 
@@ -169,7 +169,25 @@ def single_token(model: LanguageModel, text: str, taker: str) -> int:
     return found
 
 
-def _spell(model: Vocabulary, ids: Sequence[int], text: str) -> bool:
+def tokens_of_text(model: LanguageModel, text: str, taker: str) -> list[int]:
+    """Return the tokens that add just this text.
+
+    Args:
+        taker: what takes the tokens, in the error.
+
+    Raises:
+        ConfigError: the model's tokens can't spell it.
+    """
+    ids = encode_continuation(model, text)
+    if not ids or not spells(model, ids, text):
+        raise ConfigError(
+            f"This model's tokens can't spell {brief(text)} in the {taker}: name them as #id."
+        )
+    return ids
+
+
+def spells(model: Vocabulary, ids: Sequence[int], text: str) -> bool:
+    """Return whether the tokens add just this text."""
     return b"".join(visible_bytes(model, token) for token in ids) == text.encode()
 
 

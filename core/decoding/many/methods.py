@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.decoding.beam.compare import winner_candidates
+from core.decoding.beam.compare import hypothesis_text, winner_candidates
 from core.decoding.beam.replay import best_row
 from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError
 from core.decoding.lab.types import RowToken
 from core.decoding.many.types import sharing_prompt
+from core.decoding.record.characters import whole_characters
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import DraftRound
 
@@ -50,6 +51,14 @@ def tokens_of(trace: Trace) -> tuple[RowToken, ...]:
         RowToken(step.token_id, step.chosen.text, step.chosen.raw_prob, step.chosen.prob)
         for step in trace.token_steps
     )
+
+
+def whole_text(trace: Trace) -> str:
+    """Return a run's text; bytes that form no character appear as `<EC>`."""
+    if winner := next(iter(trace.hypotheses), None):
+        return hypothesis_text(trace.beam_steps, winner)
+    tokens = tokens_of(trace)[: -1 if trace.finish_reason == "eos" else None]
+    return whole_characters(trace.text, [token.text for token in tokens])
 
 
 def _of_search(trace: Trace) -> Iterator[RowToken]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.counting import nth
+from core.decoding.record.characters import BYTES, is_byte_part
 from core.decoding.record.steps import Candidate
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.settings.bias import token_in
 
 MOST_PINS = 5
-_BYTES = re.compile(r"(?:<[0-9A-F]{2}>)+")
+MOST_WORD_TOKENS = 8
 
 
 class TextToken(NamedTuple):
@@ -86,6 +85,62 @@ class PinnedToken(NamedTuple):
     bounds: tuple[float | None, ...]
 
 
+class WordSpelling(NamedTuple):
+    """A way to write a word as tokens, followed along a text.
+
+    Args:
+        spaced: whether a space stands before the word.
+        texts: display texts of its tokens.
+        logprobs: natural logarithm of the product of the tokens' raw probabilities before each
+            token of the text; None where the tokens exceed the context window.
+    """
+
+    spaced: bool
+    token_ids: tuple[int, ...]
+    texts: tuple[str, ...]
+    logprobs: tuple[float | None, ...]
+
+
+class FollowedWord(NamedTuple):
+    """A word with the probability that the model continues with it before each token of a text.
+
+    The spellings exclude each other, so that their probabilities add up. A longer word that begins
+    with the same tokens counts too.
+    """
+
+    word: str
+    spellings: tuple[WordSpelling, ...]
+
+    @property
+    def probs(self) -> tuple[float | None, ...]:
+        """Return the sum over the spellings before each token; None where one isn't known."""
+        return tuple(
+            None
+            if any(value is None for value in at)
+            else min(1.0, math.fsum(math.exp(value) for value in at if value is not None))
+            for at in zip(*(spelling.logprobs for spelling in self.spellings), strict=True)
+        )
+
+    def places_in(self, token_ids: Sequence[int]) -> tuple[int, ...]:
+        """Return the indices at which the text itself goes on with the word."""
+        ids = tuple(token_ids)
+        return tuple(
+            at
+            for at in range(len(ids))
+            if any(ids[at : at + len(s.token_ids)] == s.token_ids for s in self.spellings)
+        )
+
+
+def most_word_tokens(trace: Trace, word: str) -> int:
+    """Return the most tokens that `follow_word` computes beside one forward of the text.
+
+    A token has at least one byte, and a word is written with a space before it and without.
+    """
+    size = len(word.strip().encode())
+    further = sum(min(MOST_WORD_TOKENS, length) - 1 for length in (size, size + 1) if length)
+    return len(trace.token_ids) * max(0, further)
+
+
 class TokenDivergence(NamedTuple):
     """The predictions of two models before one token of a text.
 
@@ -134,6 +189,16 @@ def text_tokens(trace: Trace) -> list[TextToken]:
     return [*_prompt_tokens(trace), *_step_tokens(trace)]
 
 
+def predicted_tokens(trace: Trace, reads: bool) -> list[TextToken]:
+    """Return the tokens of a run's steps, or all tokens of a text that have a prediction.
+
+    Args:
+        reads: the trace is a text that was read.
+    """
+    tokens = text_tokens(trace) if reads else _step_tokens(trace)
+    return [token for token in tokens if token.surprisal is not None]
+
+
 def _prompt_tokens(trace: Trace) -> Iterator[TextToken]:
     before = None
     for position in trace.prompt_step.positions if trace.prompt_step else ():
@@ -174,7 +239,7 @@ def is_reading(trace: Trace) -> bool:
 def text_of(trace: Trace) -> str:
     """Return the text of prompt and run with its special tokens visible."""
     shown = (
-        step.text or ("" if _BYTES.search(step.chosen.text) else step.chosen.text)
+        step.text or ("" if BYTES.search(step.chosen.text) else step.chosen.text)
         for step in trace.token_steps
     )
     return (trace.rendered_prompt or trace.prompt) + "".join(shown)
@@ -193,29 +258,9 @@ def totals_of(tokens: Sequence[TextToken]) -> ReadingTotals:
     )
 
 
-def is_byte_part(text: str) -> bool:
-    """Return whether a token's display text is a part of a character, such as `<E2><98>`."""
-    return _BYTES.fullmatch(text) is not None
-
-
-def joined_parts(texts: Sequence[str]) -> list[str]:
-    """Return tokens' display texts with the parts of each whole character joined to it."""
-    joined: list[str] = []
-    for are_parts, group in groupby(texts, is_byte_part):
-        tokens = list(group)
-        if are_parts:
-            whole = "".join(tokens)
-            try:
-                tokens = [bytes.fromhex(whole.replace("<", "").replace(">", "")).decode()]
-            except UnicodeDecodeError:
-                tokens = [whole]
-        joined += tokens
-    return joined
-
-
 def _bytes_in(text: str) -> int:
     """Return the length of a token's display text in bytes; `<E2><98>` stands for two."""
-    shown = sum(len(match[0]) for match in _BYTES.finditer(text))
+    shown = sum(len(match[0]) for match in BYTES.finditer(text))
     return len(text.encode("utf-8", "surrogatepass")) - shown + shown // 4
 
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.engine import Picker, cannot_force
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.autoregressive.picked import cannot_force
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.reasoning.config import Reasoning
@@ -167,13 +168,17 @@ class _BatchRow:
 
     def step(self, logits: Tensor, best: int) -> int:
         """Return the token after `[vocab]` logits; `best` is the most probable token."""
-        picked = None
+        picked, made = None, None
         if self._controller.asks:
             picked = best
             if not self.greedy:
                 index = len(self._pieces)
-                picked = self._picker.pick(index, logits, self.ids).pick.token_id
+                self._picker.shaper.answer_from = self._controller.answer_from
+                made = self._picker.pick(index, logits, self.ids)
+                picked = made.pick.token_id
         decision = self._controller.decide(picked)
+        if made is not None and decision.forced_as is None:
+            self._picker.take(made, decision.token_id)
         text, self.reason = self._controller.after(decision)
         token_id, phase, forced_as, instead_of = decision
         self.ids.append(token_id)

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from core.decoding.autoregressive.engine import ForcedToken, Picked, Picker
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.autoregressive.picked import ForcedToken, Picked
 from core.decoding.checks import model_checks as token_model_checks
 from core.decoding.checks import trace_checks
 from core.decoding.checks.common import count

@@ -47,6 +47,8 @@ class BudgetController:
         self._seen = b""
         self._tokens = self._thinking = self._answer = self._ignored = 0
         self.phase: Phase = "thinking"
+        # Number of tokens before the answer, once it has begun.
+        self.answer_from: int | None = None
         self._inside = False  # between the two marks
         self._begin(join_prompt(model, prompt_ids).rstrip())
 
@@ -54,7 +56,7 @@ class BudgetController:
         """Set the state after the prompt, which may open the thinking, or open and close it."""
         start, end = self._config.think_start, self._config.think_end
         if not end or prompt.endswith(end.strip() or end):
-            self.phase = "answer"
+            self.phase, self.answer_from = "answer", 0
         elif not start or prompt.endswith(start.strip() or start):
             self._inside = True
         else:
@@ -143,7 +145,7 @@ class BudgetController:
             self._inside = not (closed or self._queued_as == "think_end")
             self._seen = b""
             if not self._inside:
-                self.phase = "answer"
+                self.phase, self.answer_from = "answer", self._tokens
                 self._stream.watch_from_here()
         elif by_model and self._config.calculator:
             expression = call_at_end(self._seen.decode("utf-8", "replace"))

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from time import perf_counter
 
-from core.decoding.autoregressive.engine import ForcedToken, Picker
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.autoregressive.picked import ForcedToken
 from core.decoding.loop.run import process_prompt
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import Reasoning
@@ -30,6 +31,7 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: Reasoning)
     controller, picker = BudgetController(model, prompt_ids, config), Picker(model, config.chooser)
     ids, logits, forward = list(prompt_ids), context.logits[0], 0.0
     for index in count():
+        picker.shaper.answer_from = controller.answer_from
         picked = picker.pick(index, logits, ids) if controller.asks else None
         decision = controller.decide(None if picked is None else picked.pick.token_id)
         ids.append(decision.token_id)

@@ -10,6 +10,8 @@ from core.decoding.counting import counted
 from core.decoding.record.bounds import MAX_TEXT
 
 TEMPERATURE_0, DOUBLED_START, RECOMPUTED = "temperature_0", "doubled_start", "cache_recomputed"
+CONSTRAINT_LEFT, CONSTRAINT_OPEN = "constraint_left", "constraint_open"
+GAVE_WAY = "gave_way"
 RANKED_ANEW, NOT_LOSSLESS, BROKEN_OFF = "ranked_anew", "not_lossless", "broken_off"
 # Of a run among many: how it was computed, in these words.
 ROWS, THREADS = "rows", "threads"

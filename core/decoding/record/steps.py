@@ -65,7 +65,7 @@ class Stage(NamedTuple):
     measured over the vocabulary, so that `sum(probs) + tail_mass` is 1. `kept` is the number of
     tokens that are not removed; `removed_mass` is the mass that this stage removed from the
     previous distribution. `noise` is the stage's own uniform number, derived from seed, name and
-    step.
+    step. `state` is the number that a sampler took over from the step before (mirostat's mu).
     """
 
     name: StageName
@@ -74,6 +74,7 @@ class Stage(NamedTuple):
     kept: Rank
     removed_mass: Prob
     noise: Annotated[Uniform | None, LeftOut(lambda stage: stage.noise is None)] = None
+    state: Annotated[FiniteNumber | None, LeftOut(lambda stage: stage.state is None)] = None
 
 
 class Draw(NamedTuple):
@@ -219,6 +220,11 @@ class TokenStep(Step):
     def token_ids(self) -> tuple[int, ...]:
         """The emitted token, as a tuple."""
         return (self.token_id,)
+
+    @property
+    def states(self) -> dict[str, float]:
+        """The samplers' states at this step, by setting."""
+        return {stage.name: stage.state for stage in self.stages if stage.state is not None}
 
     @property
     def chosen(self) -> Candidate:

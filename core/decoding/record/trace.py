@@ -41,11 +41,15 @@ from core.decoding.record.steps import (
 from core.decoding.validation import brief
 
 if TYPE_CHECKING:  # Only annotations need the methods' types; the record itself needs no method.
+    from pandas import DataFrame
+
     from core.decoding.beam.types import BeamStep, Hypothesis
     from core.decoding.speculative.types import DraftRound
 
 # Imported late: the serializer imports the methods, which import this file.
 _FILE = "core.decoding.serial"
+_FRAMES = "core.traces.frames"
+_HTML = "core.export.web.trace_html"
 
 _Config = TypeVar("_Config", bound=MethodConfig)
 _Value = TypeVar("_Value")
@@ -227,6 +231,23 @@ class Trace(Generic[ConfigT_co]):
         """Return the trace from the values of `to_dict`; raise TraceError for anything else."""
         trace: Trace = resolve_name(f"{_FILE}:trace_from_dict")(data)
         return trace
+
+    def to_pandas(self, rows: str = "steps") -> DataFrame:
+        """Return one of the trace's tables as a pandas DataFrame.
+
+        Args:
+            rows: `steps`, `candidates`, `stages`, `prompt`, `beams` or `rounds`.
+
+        Raises:
+            TraceError: there is no such table.
+        """
+        frame: DataFrame = resolve_name(f"{_FRAMES}:to_frame")(self, rows)
+        return frame
+
+    def _repr_html_(self) -> str:
+        """Return the coloured text with its settings and checks, as a notebook shows it."""
+        shown: str = resolve_name(f"{_HTML}:trace_html")(self)
+        return shown
 
     def to_json(self) -> str:
         """Return the text of the trace file."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 from core.decoding.shaping.settings.penalties import Penalties
 from core.decoding.shaping.spec import SettingSpec, specs_of
@@ -38,6 +39,11 @@ class Shaping(Penalties):
         return [
             name for name in names if name in ACTING and getattr(self, name) != SETTINGS[name].off
         ]
+
+    def value_of(self, name: str) -> Any:
+        """Return a setting's value; a tuple if it has further numbers."""
+        value, parts = getattr(self, name), parts_of(name)
+        return (value, *(getattr(self, part) for part in parts)) if parts else value
 
     @property
     def penalised(self) -> bool:
@@ -99,6 +105,10 @@ KNOB_SETTINGS = tuple(
 # Ranges of the lab's sliders, by field.
 KNOB_RANGES = {s.field: (s.slider.low, s.slider.high) for s in KNOB_SETTINGS if s.slider}
 SAMPLERS = tuple(name for name in (*WARPERS, *PENALTIES) if name in KNOB_RANGES)
+# Settings in the table of samplers and libraries: those with a knob, and those that list tokens.
+LISTED = tuple(
+    name for name in (*WARPERS, *PENALTIES) if SETTINGS[name].slider or SETTINGS[name].lines
+)
 
 
 def ranges_in_view(shaping: Shaping) -> dict[str, tuple[float, float]]:
@@ -115,8 +125,10 @@ _PENALTIES = ("repetition_penalty", "frequency_penalty", "presence_penalty")
 # Order in which each library applies the lab's settings; a library lacks the settings that are
 # missing here. `orders` names the sources. Runs use transformers' order.
 SEQUENCES: dict[str, tuple[str, ...]] = {
-    "transformers": tuple(name for name in (*PENALTIES, *WARPERS) if name in KNOB_RANGES),
+    "transformers": tuple(name for name in (*PENALTIES, *WARPERS) if name in LISTED),
     "vllm": (
+        "bad_words",
+        "logit_bias",
         *_PENALTIES,
         "temperature",
         "min_p",
@@ -124,6 +136,7 @@ SEQUENCES: dict[str, tuple[str, ...]] = {
         "top_p",
     ),
     "mlx-lm": (
+        "logit_bias",
         *_PENALTIES,
         "top_p",
         "min_p",
@@ -132,7 +145,9 @@ SEQUENCES: dict[str, tuple[str, ...]] = {
         "temperature",
     ),
     "llama.cpp": (
+        "logit_bias",
         *_PENALTIES,
+        "dry_multiplier",
         "top_n_sigma",
         "top_k",
         "typical_p",
@@ -141,5 +156,11 @@ SEQUENCES: dict[str, tuple[str, ...]] = {
         "xtc_probability",
         "temperature",
         "dynatemp_high",
+        "adaptive_target",
+        "mirostat",
     ),
 }
+# With mirostat llama.cpp leaves out everything but these.
+MIROSTAT_ALONE = ("logit_bias", "temperature", "dynatemp_high", "mirostat")
+# Samplers with a state, which follows one sequence.
+STATEFUL = tuple(name for name, spec in SETTINGS.items() if spec.state)

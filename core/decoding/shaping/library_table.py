@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from core.decoding.shaping.config import SAMPLERS, SETTINGS, parts_of
+from core.decoding.shaping.config import LISTED, SETTINGS, parts_of
 from core.decoding.shaping.orders import ORDERS
 
 _INTRODUCTION = """# Samplers
@@ -22,7 +22,7 @@ def library_table() -> list[list[str]]:
     """Return the rows of the table, the head first."""
     orders = list(ORDERS.values())
     rows = [["sampler", *(order.label for order in orders), "why not in all"]]
-    for name in SAMPLERS:
+    for name in LISTED:
         places = [str(o.own.index(name) + 1) if name in o.own else "–" for o in orders]
         rows.append([_label(name), *places, SETTINGS[name].absent])
     return rows
@@ -37,11 +37,11 @@ def _label(name: str) -> str:
 def document() -> str:
     """Return the page as Markdown."""
     sources = [["sampler", "source of formula and ties", "effect"]]
-    sources += [[SETTINGS[n].name, SETTINGS[n].source, SETTINGS[n].help] for n in SAMPLERS]
+    sources += [[SETTINGS[n].name, SETTINGS[n].source, SETTINGS[n].help] for n in LISTED]
     orders = [["library", "order read in", "note", "a sampler that it lacks"]]
     orders += [[o.label, o.source, o.note, o.otherwise] for o in ORDERS.values()]
     parts = [
-        _INTRODUCTION.format(count=len(SAMPLERS)),
+        _INTRODUCTION.format(count=len(LISTED)),
         _markdown(library_table()),
         "## Sources\n",
         _markdown(sources),

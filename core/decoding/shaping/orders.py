@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.decoding.shaping.config import ACTING, SEQUENCES, SETTINGS
+from core.decoding.shaping.config import ACTING, MIROSTAT_ALONE, SEQUENCES, SETTINGS, Shaping
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,12 @@ class Order:
         """Settings of the shaping in the order in which they act."""
         return SEQUENCES[self.key]
 
+    def acting(self, shaping: Shaping) -> tuple[str, ...]:
+        """Return the settings that can act beside those that are on, in their order."""
+        if self.key == "llama.cpp" and shaping.mirostat:
+            return tuple(name for name in self.processors if name in MIROSTAT_ALONE)
+        return self.processors
+
     def lacks(self, name: str) -> bool:
         """Return True if a step in this order leaves the setting out.
 
@@ -51,7 +57,8 @@ class Order:
 
 
 # Settings with a function here and no processor in transformers.
-*_ADDED, _LAST_ADDED = (spec.label for spec in ACTING.values() if spec.generate is None)
+_OURS = [spec.label for spec in ACTING.values() if spec.slider and spec.generate is None]
+*_ADDED, _LAST_ADDED = _OURS
 TRANSFORMERS = Order(
     key="transformers",
     label="transformers",
@@ -66,7 +73,7 @@ VLLM = Order(
     key="vllm",
     label="vLLM",
     source="vllm-project/vllm, vllm/v1/sample/sampler.py, Sampler.sample "
-    "(steps 6 and 7 of the class's docstring)",
+    "(steps 4 to 7 of the class's docstring)",
     note="Min-p is a logits processor that runs before top-k and top-p.",
     otherwise="a logits processor of one's own, `--logits-processors`",
 )
@@ -84,7 +91,8 @@ LLAMA_CPP = Order(
     label="llama.cpp",
     source="ggml-org/llama.cpp, common/common.h, common_params_sampling::samplers (the default)",
     note="Temperature comes last: it tempers what the filters left; a dynamic temperature there "
-    "takes its place. The penalty there looks back 64 tokens only, here at the whole text.",
+    "takes its place. With mirostat only logit bias and temperature act beside it. The penalty "
+    "there looks back 64 tokens only, here at the whole text.",
     otherwise="a sampler in C, `llama_sampler_init`",
 )
 

@@ -46,12 +46,37 @@ class Lines:
         read: returns the setting's value for a text; its second argument returns the id for a
             token's text. Raises ConfigError for a wrong line.
         write: returns the text for a value.
+        several: whether that function returns the ids of a text's tokens instead of one id.
     """
 
     help: str
     placeholder: str
-    read: Callable[[str, Callable[[str], int]], Any]
+    read: Callable[[str, Callable[[str], Any]], Any]
     write: Callable[[Any], str]
+    several: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageState:
+    """A number that a sampler takes from step to step, moved by what it sees of the chosen token.
+
+    Args:
+        name, seen_name: names of the number and of the seen one, for figures.
+        unit: unit of both; empty for a probability.
+        aim: returns the number that the seen ones are to have on average, for the setting's value.
+        start: returns the number at the first step, for the value.
+        seen: returns the seen number, given the chosen token's probability before and after the
+            sampler; None if the token leaves the state as it is.
+        after: returns the number at the next step, for the value, the number and the seen one.
+    """
+
+    name: str
+    seen_name: str
+    unit: str
+    aim: Callable[[Any], float]
+    start: Callable[[Any], float]
+    seen: Callable[[float, float], float | None]
+    after: Callable[[Any, float, float], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,11 +103,12 @@ class SettingSpec:
         acts_from: number of earlier tokens from which on it acts.
         part_of: the setting that switches it on, if it is a further number of that setting, whose
             function receives all numbers in a tuple in the order of the fields.
+        state: the number that it takes from step to step; None for most.
         per_step: whether its function reads the step (text, position, own noise); penalties always
             do.
         generate: argument of transformers' `generate`; empty for the field's name, None if
             transformers has none.
-        passed: converts the value to the argument of `generate`.
+        passed: converts the value to the argument of `generate`; a tuple if it has further numbers.
         read: validates a value that is no number, also from JSON, and returns its stored form
             (hashable). Takes owner, field and value; raises ConfigError.
         parse: returns the items in one option's text on the command line, if the option can be
@@ -109,6 +135,7 @@ class SettingSpec:
     stretch: Callable[[Any], float] = lambda _: 1.0
     acts_from: Callable[[Any], int] = lambda _: 0
     part_of: str = ""
+    state: StageState | None = None
     per_step: bool = False
     generate: str | None = ""
     passed: Callable[[Any], Any] = lambda value: value if isinstance(value, int) else float(value)

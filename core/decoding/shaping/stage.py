@@ -7,10 +7,13 @@ a run is a class with that name, which follows `BoundStage` and is created with 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from torch import Tensor
+
+if TYPE_CHECKING:
+    from core.decoding.constraints.grammar import Grammars
 
 
 def named_uniform(seed: int, name: str, index: int) -> float:
@@ -32,6 +35,10 @@ class NamedNoise:
         return self.drawn.setdefault(name, named_uniform(self._seed, name, self._index))
 
 
+# States of the first step of a run.
+NO_STATES: Mapping[str, float] = {}
+
+
 class StepContext(NamedTuple):
     """Information that a stage gets in addition to the logits.
 
@@ -42,6 +49,10 @@ class StepContext(NamedTuple):
             every run with this seed, and the step records it.
         token_bytes: returns the bytes of a token.
         min_tokens_to_keep: minimum number of tokens that every filter leaves.
+        answer_from: number of generated tokens before the answer; None while the run thinks.
+        grammars: returns the maker of grammars over the model's tokens.
+        eos_ids: end-of-sequence tokens.
+        states: numbers that earlier steps left, by the setting's name; its start if absent.
     """
 
     ids: Sequence[int] = ()
@@ -49,6 +60,10 @@ class StepContext(NamedTuple):
     uniform: NamedNoise = NamedNoise()
     token_bytes: Callable[[int], bytes] | None = None
     min_tokens_to_keep: int = 1
+    answer_from: int | None = 0
+    grammars: Callable[[], Grammars] | None = None
+    eos_ids: Sequence[int] = ()
+    states: Mapping[str, float] = NO_STATES
 
 
 # Context of a function that is called by itself.

@@ -17,7 +17,7 @@ from core.decoding.shaping.config import (
     RESCALING,
     SETTINGS,
 )
-from core.decoding.shaping.functions import filters, penalties, temperatures
+from core.decoding.shaping.functions import constraint, filters, penalties, states, temperatures
 from core.decoding.shaping.long_rows import LONG, Ranking, count_above, places_left
 from core.decoding.shaping.stage import StageFunction
 
@@ -31,7 +31,7 @@ class Processor(NamedTuple):
 
 
 # The functions have their settings' names.
-FUNCTIONS = (penalties, temperatures, filters)
+FUNCTIONS = (constraint, penalties, temperatures, filters, states)
 ACTS: dict[str, StageFunction] = {
     name: next(getattr(module, name) for module in FUNCTIONS if hasattr(module, name))
     for name in ACTING
@@ -65,6 +65,7 @@ class Distribution:
         tail: mass of unremoved tokens that the server does not name (`known`); `probs` hold the
             others.
         noise: the stage's own uniform number, if it used one.
+        state: the number that the sampler took over from the step before, if it has one.
         exact: whether `tail` is exact; otherwise it is an upper bound.
     """
 
@@ -78,6 +79,7 @@ class Distribution:
     tail: float = 0.0
     exact: bool = True
     noise: float | None = None
+    state: float | None = None
 
     def token_id(self, position: int) -> int:
         """Return the token at a position of `logits`."""

@@ -13,7 +13,9 @@ temperature and filters are left out, and `distributions` ends with the one-hot 
 distribution of `distributions`, apart from `argmax`.
 
 Steps may be given in any order and repeatedly, with bitwise equal results: a stage's own noise
-follows from seed, name and index. Only stages with a state (`stage.BoundStage`) need a run's steps
+follows from seed, name and index. A sampler whose state follows from earlier probabilities
+(mirostat) gets it in `states`; `states_after` returns those of the next step, and each step records
+its own. Only stages with a state (`stage.BoundStage`) need a run's steps
 in order; the shaper forks them, rolls them back and lets them accept tokens according to `ids`.
 
 Methods make their shapers by `autoregressive.engine.shaper_of(model, config)` for one sequence
@@ -23,20 +25,28 @@ log-probabilities of beams.
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.config import PENALTIES, RUN_ORDER, SETTINGS, WARPERS, Shaping, parts_of
+from core.decoding.shaping.config import (
+    BANS,
+    PENALTIES,
+    RUN_ORDER,
+    SETTINGS,
+    WARPERS,
+    Shaping,
+)
 from core.decoding.shaping.functions.penalties import remove_tokens
 from core.decoding.shaping.known import shape_known
 from core.decoding.shaping.long_rows import Ranking, first_maximum
-from core.decoding.shaping.stage import BoundStage, NamedNoise, StepContext
+from core.decoding.shaping.stage import NO_STATES, BoundStage, NamedNoise, StepContext
 from core.decoding.shaping.stages import (
     ACTS,
     READS_STEP,
@@ -46,6 +56,10 @@ from core.decoding.shaping.stages import (
     raw_distribution,
     shape,
 )
+from core.decoding.shaping.states import next_states
+
+if TYPE_CHECKING:
+    from core.decoding.constraints.grammar import Grammars
 
 # Above this many tokens, sorting row by row is faster than sorting the batch.
 _BATCHED_SORTS_TO = 4096
@@ -64,6 +78,11 @@ class StepShaper:
         known: whether the model names only the likeliest tokens, so that others are NaN.
         seed: seed of the stages' own noise.
         token_bytes: returns the bytes of a token, for stages that read it.
+        grammars: returns the maker of grammars over the model's tokens, for constraints.
+
+    Attributes:
+        answer_from: number of generated tokens before the answer, where a constraint begins; None
+            while the run thinks.
     """
 
     def __init__(
@@ -78,11 +97,15 @@ class StepShaper:
         known: bool = False,
         seed: int = 0,
         token_bytes: Callable[[int], bytes] | None = None,
+        grammars: Callable[[], Grammars] | None = None,
     ) -> None:
+        self.answer_from: int | None = 0
+        self._grammars = grammars
         self.draws, self.known = draws and shaping.temperature > 0, known
         self.min_tokens_to_keep = min_tokens_to_keep
         self.shaping, self._seed, self._token_bytes = shaping, seed, token_bytes
         self._hold_to = min_new_tokens if eos_ids else 0
+        self._eos_ids = tuple(eos_ids)
         active = {*shaping.active(SETTINGS if self.draws else PENALTIES)}
         if self._hold_to:
             active.add("min_new_tokens")
@@ -90,11 +113,12 @@ class StepShaper:
         self._warpers = [name for name in self._names if name in WARPERS]
         # Value for each function: a tuple if its setting has further numbers.
         self._values: dict[str, Any] = {
-            name: tuple(getattr(shaping, part) for part in (name, *parts))
-            if (parts := parts_of(name))
-            else getattr(shaping, name)
-            for name in self._names
-            if name in ACTS
+            name: shaping.value_of(name) for name in self._names if name in ACTS
+        }
+        self._starts = {
+            name: spec.start(value)
+            for name, value in self._values.items()
+            if (spec := SETTINGS[name].state)
         }
         # Stages that don't depend on the step.
         self._still = {
@@ -119,6 +143,8 @@ class StepShaper:
         index: int,
         top: Ranking | None = None,
         begun: Sequence[Distribution] = (),
+        states: Mapping[str, float] = NO_STATES,
+        throw: int | None = None,
     ) -> list[Distribution]:
         """Return every distribution from `raw` to the one drawn from.
 
@@ -126,6 +152,8 @@ class StepShaper:
             logits: `[vocab]`.
             top: the highest logits, if known already.
             begun: the first distributions, if known already.
+            states: numbers that earlier steps left; a sampler without one is at its start.
+            throw: index of the stages' own noise; None for the step's index.
 
         Raises:
             DecodingError: the logits are no distribution, or every token is removed.
@@ -135,14 +163,22 @@ class StepShaper:
         if begun:
             done = {stage.name for stage in begun}
             names = [name for name in names if name not in done]
-        acts, drawn = self._acts(names, ids, index)
+        states = {**self._starts, **states}
+        acts, drawn = self._acts(names, ids, index, states, throw)
         if self.known:
             stages = shape_known(logits, acts)
         else:
             *before, start = begun or (raw_distribution(logits, top),)
             stages = [*before, *shape(start, acts, len(logits))]
-        if drawn:
-            stages = [replace(stage, noise=drawn.get(stage.name, stage.noise)) for stage in stages]
+        if drawn or self._starts:
+            stages = [
+                replace(
+                    stage,
+                    noise=drawn.get(stage.name, stage.noise),
+                    state=states[stage.name] if stage.name in self._starts else None,
+                )
+                for stage in stages
+            ]
         if not self.draws:
             # If no stage acted, the recorded ranking gives the maximum.
             stages.append(_argmax(stages[-1], top if len(stages) == 1 else None))
@@ -162,6 +198,7 @@ class StepShaper:
                 if name == "min_new_tokens"
                 else SETTINGS[name].acts_from(self._values[name]) <= length
             )
+            and (name != "constraint" or self.answer_from is not None)
         ]
 
     def rows(
@@ -205,13 +242,15 @@ class StepShaper:
         names: Sequence[str],
         ids: Sequence[int],
         index: int,
+        states: Mapping[str, float] = NO_STATES,
+        throw: int | None = None,
     ) -> tuple[list[Processor], dict[str, float]]:
         """Return the processors of some stages at a step, and the noise that they will use, by
         name.
         """
         acts: list[Processor] = []
         context: StepContext | None = None
-        states: dict[str, BoundStage] = {}
+        bound: dict[str, BoundStage] = {}
         for name in self.names_at(len(ids), index, names):
             if name in self._still:
                 acts.append(self._still[name])
@@ -220,15 +259,21 @@ class StepShaper:
                 context = StepContext(
                     ids=ids,
                     prompt_length=max(0, len(ids) - index),
-                    uniform=NamedNoise(self._seed, index),
+                    uniform=NamedNoise(self._seed, index if throw is None else throw),
                     token_bytes=self._token_bytes,
                     min_tokens_to_keep=self.min_tokens_to_keep,
+                    answer_from=self.answer_from,
+                    grammars=self._grammars,
+                    eos_ids=self._eos_ids,
+                    states=states,
                 )
-                states = self._states_at(context) if self._states else {}
-            if name in states:
-                acts.append(Processor(name, states[name], (context,)))
+                bound = self._states_at(context) if self._states else {}
+            if name in bound:
+                acts.append(Processor(name, bound[name], (context,)))
             else:
                 acts.append(Processor(name, ACTS[name], (self._values[name], context)))
+        if self.shaping.constraint is not None:
+            acts = [_giving_way(act) if act.name in BANS else act for act in acts]
         return acts, {} if context is None else context.uniform.drawn
 
     def _states_at(self, context: StepContext) -> dict[str, BoundStage]:
@@ -257,5 +302,24 @@ def _shared(text: Sequence[int], other: Sequence[int]) -> int:
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))
 
 
+def _giving_way(ban: Processor) -> Processor:
+    """Return a ban that removes nothing where it would remove every token that is left."""
+
+    def act(logits: Tensor, *arguments: Any) -> Tensor:
+        left: Tensor = ban.act(logits, *arguments)
+        return left if bool((left > -math.inf).any()) else logits
+
+    return ban._replace(act=act)
+
+
 def _apply(logits: Tensor, processor: Processor) -> Tensor:
     return processor.act(logits, *processor.arguments)
+
+
+def states_after(
+    shaping: Shaping, stages: Sequence[Distribution], token_id: int
+) -> dict[str, float]:
+    """Return the samplers' states after a step whose stages led to a token."""
+    token = torch.tensor([token_id])
+    probs = [math.exp(stage.log_probs_of(token)[0]) for stage in stages]
+    return next_states(shaping, [(s.name, s.state) for s in stages], probs)

@@ -54,6 +54,10 @@ class Speculative(MethodConfig):
 
     method: ClassVar[str] = "speculative"
     words: ClassVar[str] = "speculative decoding"
+    without_states: ClassVar[str] = (
+        "a drafted token moves its state by the target's probability, which the draft doesn't know "
+        "and a verification learns only for all drafted tokens at once"
+    )
 
     draft_length: int = setting(
         4, "tokens that the draft proposes a round at most", Interval(1, MAX_DRAFT_LENGTH)

@@ -6,18 +6,22 @@ token ids, so that nothing of the vocabulary's size is computed for them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from core.decoding.constraints.grammar import grammars_of
 from core.decoding.errors import DecodingError
+from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import place_by_uniform
 from core.decoding.shaping.stages import NO_DISTRIBUTION
 from core.decoding.shaping.step import StepShaper
+from core.decoding.speculative.config import Speculative
 
 NO_TOKEN = (
     "No token is left: the penalties ban every token that the model can emit; lower "
@@ -90,15 +94,26 @@ def join(parts: Sequence[Rows]) -> Rows:
     return Rows(None, [token_id for part in parts for token_id in part.only])
 
 
+def shaper_of(
+    model: LanguageModel, config: Speculative, shaping: Shaping, *, draws: bool = True
+) -> StepShaper:
+    """Return the shaper of the target's or the draft's logits, over the target's tokens."""
+    return StepShaper(
+        shaping,
+        draws=draws,
+        min_new_tokens=config.min_new_tokens,
+        eos_ids=model.eos_ids,
+        seed=config.seed,
+        token_bytes=model.token_bytes,
+        grammars=partial(grammars_of, model),
+    )
+
+
 class PositionShaper:
     """Converts the logits of consecutive positions to their distributions."""
 
-    def __init__(
-        self, shaping: Shaping, min_new_tokens: int, eos_ids: Collection[int], seed: int = 0
-    ) -> None:
-        self._shaper = StepShaper(
-            shaping, min_new_tokens=min_new_tokens, eos_ids=eos_ids, seed=seed
-        )
+    def __init__(self, model: LanguageModel, config: Speculative, shaping: Shaping) -> None:
+        self._shaper = shaper_of(model, config, shaping)
         # At temperature 0 every row is one-hot.
         self.draws = self._shaper.draws
 

@@ -65,9 +65,7 @@ class ModelDraft:
         self._context, self._window = context, window
         self.prefill = 0.0
         self._target, self._eos_ids = target, target.eos_ids
-        self._shaper = PositionShaper(
-            config.draft_shaping, config.min_new_tokens, target.eos_ids, config.seed
-        )
+        self._shaper = PositionShaper(target, config, config.draft_shaping)
         self._threshold = config.draft_threshold
         self._before = self._peak = context.length
 

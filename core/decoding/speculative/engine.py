@@ -126,9 +126,7 @@ class Rounds:
         self._prompt_length = len(prompt_ids)
         self._limit = token_limit(model, prompt_ids, config)
         self._ending = Ending(model, config, self._limit)
-        self._shaper = PositionShaper(
-            config.shaping, config.min_new_tokens, model.eos_ids, config.seed
-        )
+        self._shaper = PositionShaper(model, config, config.shaping)
         self._generator = torch.Generator().manual_seed(config.seed)
         self._length = config.draft_length
         self._index, self._prefill = 0, draft.prefill

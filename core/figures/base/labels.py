@@ -35,6 +35,8 @@ _ALWAYS_SAID = {"num_beams", "draft_length", "max_thinking_tokens"}
 _PROMPT = 120
 # Maximum length of a token whose text is cached.
 _REMEMBERED = 40
+# Number of a setting's further numbers that fit beside a stage.
+_MOST_PARTS = 2
 # Number of a list's items in a caption, such as stop strings.
 _MOST_ITEMS = 3
 
@@ -172,14 +174,21 @@ def stage_setting(name: str, config: MethodConfig) -> str:
     """Return a stage's name with its value (`top-p 0.9`); plain text."""
     # Declared settings only: a stage's name may come from an untrusted file.
     if name in SETTINGS:
-        return setting_words(name, config.shaping)
+        return setting_words(name, config.shaping, few=True)
     value = getattr(config, name, None) if name in config.__dataclass_fields__ else None
     return f"{stage_name(name)} {value:g}" if isinstance(value, int | float) else stage_name(name)
 
 
-def setting_words(name: str, shaping: Shaping) -> str:
-    """Return a setting of the shaping with its value (`top-p 0.9`); plain text."""
-    numbers = ((SETTINGS[one], getattr(shaping, one)) for one in (name, *parts_of(name)))
+def setting_words(name: str, shaping: Shaping, *, few: bool = False) -> str:
+    """Return a setting of the shaping with its value (`top-p 0.9`); plain text.
+
+    Args:
+        few: of many further numbers only those that differ from their defaults.
+    """
+    parts = parts_of(name)
+    if few and len(parts) > _MOST_PARTS:
+        parts = tuple(part for part in parts if getattr(shaping, part) != SETTINGS[part].off)
+    numbers = ((SETTINGS[one], getattr(shaping, one)) for one in (name, *parts))
     return ", ".join(f"{spec.name} {spec.shown(value)}" for spec, value in numbers)
 
 

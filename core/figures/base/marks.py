@@ -60,6 +60,30 @@ def add_frame(
     )
 
 
+def add_rings(sheet: Sheet, name: str, x: Sequence[float], y: Sequence[float | None]) -> None:
+    """Add open diamonds around points."""
+    ring = {"color": sheet.theme.ink, "symbol": "diamond-open", "size": 14, "line": {"width": 2}}
+    sheet.traces.append(
+        {
+            "type": "scatter",
+            "name": name,
+            "mode": "markers",
+            "x": list(x),
+            "y": list(y),
+            "marker": ring,
+            "hoverinfo": "skip",
+            "cliponaxis": False,
+        }
+    )
+
+
+def add_selection(sheet: Sheet, at: int) -> None:
+    """Add a frame around the selected token of an axis of tokens."""
+    theme = sheet.theme
+    look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
+    add_frame(sheet, "selected", (at - 0.5, at + 0.5), (0, 1), theme.ink, 1.5, **look)
+
+
 def add_note(
     sheet: Sheet,
     name: str,

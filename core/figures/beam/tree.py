@@ -10,6 +10,7 @@ import networkx as nx
 
 from core.decoding.beam.replay import ParentGuesses
 from core.decoding.counting import nth
+from core.decoding.record.characters import joined_parts
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, top_axis
 from core.figures.base.color import blend
@@ -46,7 +47,8 @@ def _alt(
     trace: Trace, drawn: tuple[int, int], whole: nx.DiGraph, strong: Sequence[Node]
 ) -> Sentences:
     kinds = [kind for _, kind in whole.nodes(data="kind")]
-    best = "".join(visible_token(whole.nodes[n]["candidate"].text, 16) for n in strong[1:13])
+    begins = joined_parts([whole.nodes[n]["candidate"].text for n in strong[1:13]])
+    best = "".join(visible_token(text, 16) for text in begins)
     return (
         f"Tree of a beam search over {len(trace.beam_steps)} steps, steps {nth(drawn[0])} to "
         f"{drawn[1]} drawn: {kinds.count('kept')} candidates kept, "
@@ -170,7 +172,7 @@ def _stem_lines(tree: nx.DiGraph, shared: Sequence[Node], room: float) -> list[s
     """Return the text that all paths share, in lines; the beginning of a long text is left out."""
     if not shared:
         return []
-    text = "".join(tree.nodes[node]["candidate"].text for node in shared)
+    text = "".join(joined_parts([tree.nodes[node]["candidate"].text for node in shared]))
     lines = wrapped(plain_name(text, 2000).strip(), room, TEXT_SIZE)
     if len(lines) > _STEM_LINES:
         lines = lines[-_STEM_LINES:]

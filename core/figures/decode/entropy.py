@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import pandas as pd
 
 from core.decoding.counting import nth
-from core.decoding.record.steps import TokenStep
+from core.decoding.reading.types import TextToken, predicted_tokens
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import CHOSEN_TOKENS, MOST_TICKS, READ_TOKENS, axis, token_sheet
 from core.figures.base.figure import TableRows, figure, table
@@ -21,7 +21,7 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import add_frame, hover_texts, strokes
+from core.figures.base.marks import add_selection, hover_texts, strokes
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
@@ -35,9 +35,10 @@ _PALE = 0.3
 
 @table("step token_id token rank entropy surprisal")
 def _steps_data(trace: Trace, scale: float, reads: bool) -> TableRows:
-    for number, step in zip(_numbers(trace, reads), trace.token_steps, strict=True):
-        token = (number, step.token_id, table_text(step.chosen.text), step.chosen.rank)
-        yield (*token, step.entropy * scale, step.surprisal * scale)
+    before = 0 if reads else len(trace.prompt_ids)
+    for token in predicted_tokens(trace, reads):
+        name = (nth(token.place - before), token.token_id, table_text(token.text), token.rank)
+        yield (*name, (token.entropy or 0.0) * scale, (token.surprisal or 0.0) * scale)
 
 
 def uncertainty_data(trace: Trace, *, unit: Unit = "nats", reads: bool = False) -> pd.DataFrame:
@@ -49,12 +50,6 @@ def uncertainty_data(trace: Trace, *, unit: Unit = "nats", reads: bool = False) 
     names = {name: f"{name}_{unit}" for name in ("entropy", "surprisal")}
     names |= {"step": "position"} if reads else {}
     return _steps_data(trace, _PER_NAT[unit], reads).rename(columns=names)
-
-
-def _numbers(trace: Trace, reads: bool) -> range:
-    """Return the number of each step; in a text that was read, its token's position."""
-    first = nth(len(trace.prompt_ids) if reads else 0)
-    return range(first, first + len(trace.token_steps))
 
 
 @figure(
@@ -69,10 +64,11 @@ def _numbers(trace: Trace, reads: bool) -> range:
         # For a server that names only the likeliest tokens.
         else "The entropy is a lower bound by known tokens, the surprisal that of the draw."
     ),
-    alt=lambda unit, steps, entropy, surprisal, strangest, strangest_number, word, place_words: (
+    alt=lambda unit, entropy, surprisal, strangest, strangest_number, word, place_words: (
         f"Entropy and surprisal in {unit} at {place_words}. Mean entropy "
-        f"{sum(entropy) / len(steps):.2f}, mean surprisal {sum(surprisal) / len(steps):.2f}.",
-        f"The most surprising token is {visible_token(strangest.chosen.text, 24)} at {word} "
+        f"{sum(entropy) / len(entropy):.2f}, mean surprisal "
+        f"{sum(surprisal) / len(surprisal):.2f}.",
+        f"The most surprising token is {visible_token(strangest.text, 24)} at {word} "
         f"{strangest_number} with {max(surprisal):.2f} {unit}.",
     ),
     key=lambda theme: [
@@ -96,44 +92,44 @@ def uncertainty(
 
     A click on a point hands over `customdata = [step index, token id]`.
     """
-    steps = trace.token_steps
-    if not steps:
+    tokens, before = predicted_tokens(trace, reads), len(trace.prompt_ids)
+    if not tokens:
         return "This run emitted no token, so there is no uncertainty to show."
     scale = _PER_NAT[unit]
-    entropy = [step.entropy * scale for step in steps]
-    surprisal = [step.surprisal * scale for step in steps]
-    top = max(*entropy, *surprisal, 1.0) * 1.08
-    numbers, word = _numbers(trace, reads), "token" if reads else "step"
-    strangest = max(steps, key=lambda step: step.surprisal * scale)
+    entropy = [(token.entropy or 0.0) * scale for token in tokens]
+    surprisal = [(token.surprisal or 0.0) * scale for token in tokens]
+    top = max(1.0, *filter(math.isfinite, (*entropy, *surprisal))) * 1.08
+    first, word = nth(before if reads else 0), "token" if reads else "step"
+    numbers = [nth(token.place if reads else token.place - before) for token in tokens]
+    strangest = surprisal.index(max(surprisal))
     sheet = token_sheet(
         theme,
         paper,
-        [(number, step.chosen.text) for number, step in zip(numbers, steps, strict=True)],
+        [(number, token.text) for number, token in zip(numbers, tokens, strict=True)],
         axis(theme, unit, 6, range=[0, top], nticks=6),
         title=READ_TOKENS if reads else CHOSEN_TOKENS,
         facts={
-            "steps": steps,
             "entropy": entropy,
             "surprisal": surprisal,
-            "strangest": strangest,
-            "strangest_number": numbers[steps.index(strangest)],
+            "strangest": tokens[strangest],
+            "strangest_number": numbers[strangest],
             "word": word,
             "place_words": f"tokens {numbers[0]} to {numbers[-1]} of the text"
             if reads
-            else f"{len(steps)} steps",
+            else f"{len(tokens)} steps",
         },
     )
-    _add_marks(sheet, steps, entropy, surprisal, unit, numbers)
+    keys = [(token.place - before, token.token_id) for token in tokens]
+    _add_marks(sheet, tokens, keys, entropy, surprisal, unit, numbers)
     if selected is not None and paper.selection:
-        look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
-        across = numbers[0] + selected - 0.5, numbers[0] + selected + 0.5
-        add_frame(sheet, "selected", across, (0, 1), theme.ink, 1.5, **look)
+        add_selection(sheet, first + selected)
     return sheet
 
 
 def _add_marks(
     sheet: Sheet,
-    steps: Sequence[TokenStep],
+    tokens: Sequence[TextToken],
+    keys: Sequence[tuple[int, int]],
     entropy: list[float],
     surprisal: list[float],
     unit: Unit,
@@ -144,18 +140,20 @@ def _add_marks(
     """
     hovers = [
         lines(
-            f"<b>{show_token(step.chosen.text, 40)}</b>",
-            f"{sheet.facts['word']} {number} · rank {step.chosen.rank:,}",
-            f"entropy {before:.3f} {unit}",
-            f"surprisal {of_draw:.3f} {unit}",
-            f"model {percent(step.chosen.raw_prob)}",
+            f"<b>{show_token(token.text, 40)}</b>",
+            f"{sheet.facts['word']} {number} · rank {token.rank or 0:,}",
+            f"entropy {expected:.3f} {unit}",
+            f"surprisal {surprise:.3f} {unit}",
+            f"model {percent(math.exp(-(token.surprisal or 0.0)))}",
         )
-        for number, step, before, of_draw in zip(numbers, steps, entropy, surprisal, strict=True)
+        for number, token, expected, surprise in zip(
+            numbers, tokens, entropy, surprisal, strict=True
+        )
     ]
     shared = {
         "x": list(numbers),
         **hover_texts(hovers),
-        "customdata": [[step.index, step.token_id] for step in steps],
+        "customdata": [list(key) for key in keys],
     }
     sheet.traces.append(
         {
@@ -167,7 +165,7 @@ def _add_marks(
             **shared,
         }
     )
-    if len(steps) <= 60:
+    if len(tokens) <= 60:
         ends = zip(shared["x"], entropy, surprisal, strict=True)
         stems = strokes(((x, low), (x, high)) for x, low, high in ends)
         line = {"color": sheet.theme.second, "width": 1.5}

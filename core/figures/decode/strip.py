@@ -1,16 +1,22 @@
-"""Colours of the generated text, token by token, for a strip that the page draws."""
+"""Colours and texts of the generated tokens, for a strip that the page draws."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
+from core.decoding.counting import nth
+from core.decoding.record.characters import is_byte_part
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
+from core.figures.base.labels import BREAK, percent, visible_token
+from core.figures.base.records import forced_words, texts_in, token_place
 from core.figures.base.theme import LIGHT, Theme
 
 By: TypeAlias = Literal["probability", "entropy", "rank", "surprisal"]
 
+_PART = "·"
 # Fixed upper ends, so that a colour has the same meaning in every run.
 _TOP_ENTROPY = 5.0
 
@@ -65,3 +71,63 @@ def legend(by: By = "probability", theme: Theme = LIGHT) -> Legend:
         "rank": ("rank of the chosen token", "rank 1", "rank 1,000 or lower"),
     }
     return Legend(*titles[by], theme.uncertainty)
+
+
+def _adds_text(added: str) -> bool:
+    """Return False for the end of a text, and for bytes that form no character."""
+    return bool(added.strip("\ufffd"))
+
+
+def shown_texts(steps: Sequence[TokenStep]) -> list[str]:
+    """Return the strip's text of each token; bytes of a character that a later token completes are
+    dots before it.
+    """
+    texts, pending = list[str](), list[int]()
+    for at, step in enumerate(steps):
+        if not step.text and is_byte_part(step.chosen.text):
+            pending.append(at)
+        else:
+            if step.text and "\ufffd" not in step.text:
+                for part in pending:
+                    texts[part] = _PART
+            pending.clear()
+        texts.append(shown_text(step.text, step.chosen.text))
+    return texts
+
+
+def shown_text(added: str, token: str) -> str:
+    """Return the strip's text for a token that added this text."""
+    if not _adds_text(added):
+        return visible_token(token)
+    # Bytes of tokens before it that form no character: those tokens show them.
+    if "\ufffd" in added:
+        added = token
+    # A token of whitespace alone would be a gap that can't be seen or clicked.
+    return visible_token(added) if added.isspace() else added.replace("\n", BREAK)
+
+
+def kind_of(added: str) -> str:
+    """Return `special` for a token that adds no text by itself, `line` before a line break."""
+    if not _adds_text(added):
+        return "special"
+    return "line" if "\n" in added else ""
+
+
+def step_label(
+    step: TokenStep,
+    trace: Trace,
+    text_of: Callable[[int], str] | None = None,
+    *,
+    reads: bool = False,
+) -> str:
+    """Return a token's label: its place, its text, and its probability or why it was forced.
+
+    Args:
+        text_of: the text of a token that a given one replaced; by default as the run names it.
+        reads: the trace is a text that was read: the place is the token's position in the text.
+    """
+    token, (kind, at) = step.chosen, token_place(step, trace, reads=reads)
+    start = f"{kind.capitalize()} {nth(at)}: {visible_token(token.text)}"
+    if words := forced_words(step, text_of=text_of or texts_in(trace)):
+        return f"{start}, {words}"
+    return f"{start}, probability {percent(token.raw_prob)}, rank {token.rank}"

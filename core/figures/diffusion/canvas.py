@@ -247,13 +247,16 @@ def _noise_after(step: CanvasStep, steps: Sequence[CanvasStep]) -> dict[int, str
 
 
 def _hover(step: CanvasStep, here: OpenPosition) -> str:
-    before = step.canvas[here.position - step.open[0].position].text if step.canvas else ""
-    stays, goes = ("accepted", "replaced by noise") if before else ("filled", "stays masked")
+    stays, goes, before = "filled", "stays masked", ""
+    if step.canvas:
+        stays, goes = "accepted", "replaced by noise"
+        on_it = step.canvas[here.position - step.open[0].position].text
+        before = f"on the canvas before: {show_token(on_it, 40)}"
     return lines(
         f"<b>{show_token(here.text, 40)}</b>",
         f"step {nth(step.index)} · position {nth(here.position)}: "
         f"{stays if here.filled else f'proposed, {goes}'}",
-        before and f"on the canvas before: {show_token(before, 40)}",
+        before,
         f"probability {percent(here.prob)} · entropy {here.entropy:.3f} nats",
     )
 
@@ -265,8 +268,8 @@ def _head(step: CanvasStep) -> str:
     return lines(
         f"<b>step {nth(step.index)}</b>",
         f"{'accepted' if step.canvas else 'filled'}: {tokens}",
-        step.remasked and f"masked again: {counted(len(step.remasked), 'token')}",
-        step.filled and step.canvas and "the canvas is finished",
+        bool(step.remasked) and f"masked again: {counted(len(step.remasked), 'token')}",
+        bool(step.filled and step.canvas) and "the canvas is finished",
         f"{counted(left, 'position')} replaced by noise"
         if step.canvas
         else f"{counted(left, 'open position')} of the block left",

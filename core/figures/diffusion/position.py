@@ -107,8 +107,8 @@ def canvas_position(
         facts={"steps": steps, "tokens": tokens, "last": last},
         plot_height=24 * len(tokens),
         left=left,
-        below=66,
-        key_offset=60,
+        below=96,
+        key_offset=84,
         layout={
             "xaxis": axis(
                 theme,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.decoding.counting import nth
-from core.decoding.many.methods import tokens_of
+from core.decoding.many.methods import tokens_of, whole_text
 from core.decoding.many.types import ManyRuns
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import percent, table_text, visible_token
@@ -34,7 +34,9 @@ def methods_tree_data(many: ManyRuns) -> TableRows:
     methods_tree_data,
     alt=lambda many: (
         f"Tree of the texts of {many.count} runs of one prompt. {methods_verdict(many)}",
-        "; ".join(f"{run_name(trace)}: {visible_token(trace.text, 60)}" for trace in many.traces)
+        "; ".join(
+            f"{run_name(trace)}: {visible_token(whole_text(trace), 60)}" for trace in many.traces
+        )
         + ".",
     ),
     key=lambda theme, many: [[(theme.accent, "fork", "<b>▎</b>")]] * (len(many.texts) > 1),

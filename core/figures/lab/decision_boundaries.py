@@ -63,7 +63,7 @@ def lab_decision_boundaries_data(lab: LabStep, knobs: Sequence[KnobBoundaries]) 
         f"Each {theme.hue} is the token that is drawn at that value; the present one is framed."
     ),
     alt=lambda lab, knobs: (
-        f"Tracks of {len(knobs)} knobs, divided into the tokens that throw {nth(lab.throw)} "
+        f"Tracks of {len(knobs)} knobs, divided into the tokens that roll {nth(lab.throw)} "
         f"would draw. Now it is {visible_token(lab.step.chosen.text, 24)}. It becomes:",
         ("; ".join(nearest_boundaries(knobs)) or "nothing else within these ranges") + ".",
     ),

@@ -58,7 +58,7 @@ def lab_draw_data(lab: LabStep) -> TableRows:
 def _picks(lab: LabStep) -> str:
     """Return the alt text of both figures of a draw."""
     chosen, raw, number = lab.step.chosen, lab.raw_pick, lab.step.draw.uniform
-    how = f"Throw {nth(lab.throw)} by {lab.draw}"
+    how = f"Roll {nth(lab.throw)} by {lab.draw}"
     if number is not None:
         how = f"The number {number:.4f} on the cumulative bar"
     return (

@@ -49,7 +49,7 @@ def _test(rolls: Rolls) -> str:
     lambda lab, rolls, paper: (
         lab_caption(lab, paper)
         + (
-            f"\nthe {rolls.total:,} throws from {nth(rolls.first_throw):,} on"
+            f"\nthe {rolls.total:,} rolls from {nth(rolls.first_throw):,} on"
             if rolls.total and rolls.bins
             else ""
         )

@@ -68,7 +68,7 @@ def lab_caption(lab: LabStep, paper: Paper = SCREEN) -> str:
     made = replace(
         lab.trace, config=replace(lab.config, shaping=replace(lab.config.shaping, **off))
     )
-    return f"{settings_caption(made, paper)} · throw {nth(lab.throw)} · order of {lab.order.label}"
+    return f"{settings_caption(made, paper)} · roll {nth(lab.throw)} · order of {lab.order.label}"
 
 
 def continuations_caption(grown: Continuations, paper: Paper = SCREEN) -> str:
@@ -85,6 +85,6 @@ def continuations_caption(grown: Continuations, paper: Paper = SCREEN) -> str:
     if config.draw != Sampling().draw:
         parts.append(f"draw {config.draw}")
     caption = " · ".join(
-        [*parts, f"{config.max_new_tokens} tokens at most", f"{span}, each from throw 1"]
+        [*parts, f"{config.max_new_tokens} tokens at most", f"{span}, each from roll 1"]
     )
     return with_prompt(caption, grown.text_before, paper)

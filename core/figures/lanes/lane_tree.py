@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 from core.decoding.counting import nth
 from core.figures.base.axes import named_axis, top_axis
@@ -20,6 +21,8 @@ from core.figures.lanes.token_tree import TreeCell, TreeLayout
 
 _LEFT = 64
 _PADDING = 15
+# Height of a lane, px.
+_LANE = 34
 # Part of the padding that a number alone needs not have, px.
 _SPARE = 7
 # Width of a step's number, px.
@@ -61,7 +64,7 @@ def lane_tree(
         paper,
         subtitle=(subtitle, not shown.whole and f"{shown.words}."),
         facts={"layout": layout},
-        plot_height=round(34 * height),
+        plot_height=round(_LANE * height),
         left=left,
         right=EDGE,
         above=22,
@@ -71,19 +74,32 @@ def lane_tree(
     room = sheet.room / across
     # Outside the visible area; only its colour bar is shown.
     scale = probability_cells(sheet, [-9], [[0]], left=60, y=[-9], hoverinfo="skip")
-    sheet.traces = [scale, _cells(pieces, layout, theme, across, room, bold=edged, share=share)]
-    for cell in pieces:
+    labels = list(_labels(pieces, layout, room, bold=edged, share=share))
+    sheet.traces = [scale, _cells(labels, layout, theme, across)]
+    for cell, text, _, upright in labels:
         x, y = _place(cell, across, lanes)
+        if upright:
+            _add_upright(sheet, text, cell, x, y)
         for first, last in _framed(cell, layout):
             name, color = frame
             inset = 2 / room if edged else 0.02
             ends = x + first + inset, x + (first + inset if edged else last - inset)
-            upright, stroke = (y + 0.04, y + cell.lanes - 0.04), 4 if edged else 1.6
-            add_frame(sheet, name, ends, upright, color, stroke)
+            down, stroke = (y + 0.04, y + cell.lanes - 0.04), 4 if edged else 1.6
+            add_frame(sheet, name, ends, down, color, stroke)
     _add_axes(sheet, layout, across, height, room)
     sheet.explained.append(f"{theme.hue} of a cell: the model's own probability")
     shown.tell(sheet)
     return sheet
+
+
+def _add_upright(sheet: Sheet, text: str, cell: TreeCell, x: float, y: float) -> None:
+    """Write Plotly text upwards in the middle of a cell, whose upper left corner is given."""
+    theme = sheet.theme
+    ink = theme.text_on(theme.probability_color(cell.prob))
+    font = {"family": theme.mono, "size": 12, "color": ink}
+    look: Properties = {"font": font, "textangle": -90}
+    middle = x + len(cell.tokens) / 2, y + cell.lanes / 2
+    add_note(sheet, "upright", text, *middle, size=12, color=ink, **look)
 
 
 def _is_framed(cell: TreeCell, layout: TreeLayout) -> list[bool]:
@@ -163,26 +179,56 @@ def _add_axes(sheet: Sheet, layout: TreeLayout, across: int, height: float, room
             add_note(sheet, "step", str(nth(step)), step % across + 0.5, lanes * at, **where)
 
 
-def _cells(
+class _Label(NamedTuple):
+    """A cell with its Plotly text and a line of its hover text; an upright text reads upwards."""
+
+    cell: TreeCell
+    text: str
+    said: str
+    upright: bool
+
+
+def _labels(
     cells: Sequence[TreeCell],
     layout: TreeLayout,
-    theme: Theme,
-    across: int,
     room: float,
     *,
     bold: bool,
     share: Callable[[TreeCell], tuple[str, str]] | None,
-) -> Properties:
-    """Return the cells of all rows; `room` is the width of a step in px; framed tokens may be
-    bold.
+) -> Iterator[_Label]:
+    """Yield the cells' labels; `room` is the width of a step in px; framed tokens may be bold."""
+    for cell in cells:
+        before, said = share(cell) if share else ("", "")
+        width = len(cell.tokens) * room
+        strong = _is_framed(cell, layout) if bold else []
+        if text := _upright_text(cell, width, strong, before):
+            yield _Label(cell, text, said, upright=True)
+        else:
+            yield _Label(cell, _text(cell, width, strong, before), said, upright=False)
+
+
+def _upright_text(cell: TreeCell, width: float, strong: Sequence[bool], before: str) -> str:
+    """Return the text of a cell that is too narrow for its first token but high enough for it;
+    empty for other cells.
     """
+    name = visible_token(cell.tokens[0].text)
+    needed = text_width(f"{before}{NBSP}{name}", 12, "mono") + _PADDING
+    lies = text_width(name, 12, "mono") <= width - _PADDING
+    if lies or width < _TICK or needed > _LANE * cell.lanes:
+        return ""
+    taken = text_width(f"{before}{NBSP}", 12, "mono") if before else 0.0
+    text = _text(cell, _LANE * cell.lanes - taken, strong, "")
+    return f"{escaped(before)}{NBSP}{text}" if before else text
+
+
+def _cells(labels: Sequence[_Label], layout: TreeLayout, theme: Theme, across: int) -> Properties:
+    """Return the cells of all rows; upright texts are written over them."""
+    cells = [label.cell for label in labels]
     colors = [theme.probability_color(cell.prob) for cell in cells]
     corners = [_place(cell, across, len(layout.lanes) + _APART) for cell in cells]
-    texts, hovers = [], []
-    for cell in cells:
+    hovers = []
+    for cell, _, said, _ in labels:
         count = len(cell.tokens)
-        before, said = share(cell) if share else ("", "")
-        texts.append(_text(cell, count * room, _is_framed(cell, layout) if bold else [], before))
         names = ", ".join(lane.name for lane in layout.lanes[cell.lane : cell.lane + cell.lanes])
         many, last = count > 1, cell.depth + count
         hovers.append(
@@ -206,7 +252,7 @@ def _cells(
         "insidetextanchor": "start",
         "name": "tokens",
         "customdata": [[layout.lanes[cell.lane].place, cell.depth] for cell in cells],
-        "text": texts,
+        "text": ["" if label.upright else label.text for label in labels],
         "textangle": 0,
         "textfont": {"family": theme.mono, "size": 12, "color": inks},
         **hover_texts(hovers),

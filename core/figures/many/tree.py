@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.decoding.counting import counted, nth
 from core.decoding.lab.types import RowToken
+from core.decoding.many.methods import whole_text
 from core.decoding.many.types import ManyRuns
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, plain_name, table_text, visible_token
@@ -49,7 +50,7 @@ def many_tree_data(many: ManyRuns, *, first: int = 0, columns: int | None = None
     alt=lambda many: (
         f"Tree of the texts of {counted(many.count, 'run')}. {many_verdict(many)}",
         "; ".join(
-            f"{counted(len(text.runs), 'run')}: {visible_token(text.trace.text, 60)}"
+            f"{counted(len(text.runs), 'run')}: {visible_token(whole_text(text.trace), 60)}"
             for text in many.texts[:4]
         )
         + ".",

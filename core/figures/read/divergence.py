@@ -10,7 +10,7 @@ from core.figures.base.axes import MOST_TICKS, READ_TOKENS, power_axis, token_sh
 from core.figures.base.color import blend
 from core.figures.base.figure import TableRows, figure, given, table
 from core.figures.base.labels import lines, plain_name, show_token, table_text, visible_token
-from core.figures.base.marks import hover_texts, strokes
+from core.figures.base.marks import add_rings, hover_texts, strokes
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Sheet
 from core.figures.base.theme import LIGHT, Theme
@@ -113,19 +113,7 @@ def model_divergence(
     )
     flipped = [at for at, token in enumerate(tokens) if token.flipped]
     if flipped:
-        ring = {"color": theme.ink, "symbol": "diamond-open", "size": 14, "line": {"width": 2}}
-        sheet.traces.append(
-            {
-                "type": "scatter",
-                "name": "flipped",
-                "mode": "markers",
-                "x": [places[at] for at in flipped],
-                "y": [values[at] for at in flipped],
-                "marker": ring,
-                "hoverinfo": "skip",
-                "cliponaxis": False,
-            }
-        )
+        add_rings(sheet, "flipped", [places[at] for at in flipped], [values[at] for at in flipped])
     return sheet
 
 

@@ -1,21 +1,23 @@
-"""Surprisal along a text and along the model's own continuation, on one axis."""
+"""Surprisal or probability along a text and along the model's own continuation, on one axis."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from core.decoding.counting import counted, nth
 from core.decoding.reading.types import TextToken
-from core.figures.base.axes import MOST_TICKS, READ_TOKENS, axis, token_sheet
+from core.figures.base.axes import MOST_TICKS, PERCENT_TICKS, READ_TOKENS, axis, token_sheet
 from core.figures.base.figure import TableRows, figure, given, table
-from core.figures.base.labels import escaped, plain_name, table_text
+from core.figures.base.labels import escaped, percent, plain_name, table_text
 from core.figures.base.marks import add_frame, add_line, add_note, hover_texts
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.read.words import NOTHING_READ, number, token_hover
+
+Quantity: TypeAlias = Literal["surprisal", "probability"]
 
 
 class TokenLine(NamedTuple):
@@ -24,13 +26,23 @@ class TokenLine(NamedTuple):
     name: str
     tokens: tuple[TextToken, ...]
 
-    def mean_after(self, opening: int) -> float | None:
-        """Mean surprisal of the tokens after the opening, nats; None without any."""
-        values = [t.surprisal for t in self.tokens[opening:] if t.surprisal is not None]
+    def values(self, quantity: Quantity, first: int = 0) -> list[float | None]:
+        """Return the quantity of each token from the first on; None without a prediction."""
+        return [_value(token, quantity) for token in self.tokens[first:]]
+
+    def mean_after(self, opening: int, quantity: Quantity = "surprisal") -> float | None:
+        """Return the mean over the tokens after the opening; None without any."""
+        values = [value for value in self.values(quantity, opening) if value is not None]
         return math.fsum(values) / len(values) if values else None
 
 
-@table("text position token_id token surprisal rank in_opening", whole="rank")
+def _value(token: TextToken, quantity: Quantity) -> float | None:
+    if quantity == "surprisal" or token.surprisal is None:
+        return token.surprisal
+    return math.exp(-token.surprisal)
+
+
+@table("text position token_id token surprisal probability rank in_opening", whole="rank")
 def surprisal_lines_data(texts: Sequence[TokenLine], opening: int) -> TableRows:
     """One token of a text a row; surprisal in nats."""
     for text in texts:
@@ -41,6 +53,7 @@ def surprisal_lines_data(texts: Sequence[TokenLine], opening: int) -> TableRows:
                 token.token_id,
                 table_text(token.text),
                 token.surprisal,
+                _value(token, "probability"),
                 token.rank,
                 token.place < opening,
             )
@@ -50,14 +63,14 @@ def surprisal_lines_data(texts: Sequence[TokenLine], opening: int) -> TableRows:
     "The text and the model's own",
     given,
     surprisal_lines_data,
-    subtitle=lambda means: (
-        "Mean surprisal after the opening:",
-        ", ".join(f"{escaped(name)} {number(mean)} nats" for name, mean in means) + ".",
+    subtitle=lambda means, quantity: (
+        f"Mean {quantity} after the opening:",
+        ", ".join(f"{escaped(name)} {mean}" for name, mean in means) + ".",
     ),
-    alt=lambda texts, opening, means: (
-        f"Surprisal along {counted(len(texts), 'text')} with the same opening of "
+    alt=lambda texts, opening, means, quantity: (
+        f"{quantity.capitalize()} along {counted(len(texts), 'text')} with the same opening of "
         f"{counted(opening, 'token')}.",
-        "; ".join(f"{name}: mean {number(mean)} nats" for name, mean in means) + ".",
+        "; ".join(f"{name}: mean {mean}" for name, mean in means) + ".",
     ),
     key=lambda names, colors: [
         [
@@ -70,48 +83,60 @@ def surprisal_lines(
     texts: Sequence[TokenLine],
     opening: int,
     *,
+    quantity: Quantity = "surprisal",
     caption: str = "",
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
 ) -> Sheet | str:
-    """Surprisal of each token, a line for each text, after Holtzman et al. 2020, figure 2.
+    """Surprisal or probability of each token, a line for each text, after Holtzman et al. 2020,
+    figure 2, which has the probability.
 
     Args:
         texts: at most three; the first one's tokens are named below.
         opening: number of tokens that all texts share.
     """
-    values = [t.surprisal for text in texts for t in text.tokens if t.surprisal is not None]
-    finite = [value for value in values if math.isfinite(value)]
+    values = [value for text in texts for value in text.values(quantity)]
+    finite = [value for value in values if value is not None and math.isfinite(value)]
     if not finite:
         return NOTHING_READ
     longest = max(texts, key=lambda text: len(text.tokens)).tokens
     named = [*texts[0].tokens, *longest[len(texts[0].tokens) :]]
     colors = [theme.first, theme.second, theme.categories[0]]
     names = [plain_name(text.name, 24) for text in texts]
-    means = [(name, text.mean_after(opening)) for name, text in zip(names, texts, strict=True)]
+    means = [text.mean_after(opening, quantity) for text in texts]
     sheet = token_sheet(
         theme,
         paper,
         [(nth(at), token.text) for at, token in enumerate(named)],
-        axis(theme, "surprisal, nats", 6, range=[0, max(1.0, *finite) * 1.08], nticks=6),
+        _value_axis(theme, quantity, max(finite)),
         title=READ_TOKENS,
         above=14,
         facts={
             "names": names,
             "colors": colors,
-            "means": [(name, mean) for name, mean in means if mean is not None],
+            "means": [
+                (name, percent(mean) if quantity == "probability" else f"{number(mean)} nats")
+                for name, mean in zip(names, means, strict=True)
+                if mean is not None
+            ],
         },
     )
     if opening:
         _add_opening(sheet, opening)
     looks = zip(texts, colors, ("circle", "diamond", "triangle-up"), means, strict=False)
-    for text, color, symbol, (_, mean) in looks:
-        _add_text(sheet, text, opening, color, symbol)
+    for text, color, symbol, mean in looks:
+        _add_text(sheet, text, quantity, opening, color, symbol)
         if mean is not None:
             end = len(text.tokens) + 0.5
             y = (mean, mean)
             add_line(sheet, "mean", (opening + 0.5, end), y, color, 1.5, dash="dash")
     return sheet
+
+
+def _value_axis(theme: Theme, quantity: Quantity, highest: float) -> Properties:
+    if quantity == "probability":
+        return axis(theme, "probability", 6, range=[0, 1.04], **PERCENT_TICKS)
+    return axis(theme, "surprisal, nats", 6, range=[0, max(1.0, highest) * 1.08], nticks=6)
 
 
 def _add_opening(sheet: Sheet, opening: int) -> None:
@@ -122,7 +147,9 @@ def _add_opening(sheet: Sheet, opening: int) -> None:
     add_note(sheet, "opening", "opening", 0.5, 1, size=SMALL, color=theme.muted, **where)
 
 
-def _add_text(sheet: Sheet, text: TokenLine, opening: int, color: str, symbol: str) -> None:
+def _add_text(
+    sheet: Sheet, text: TokenLine, quantity: Quantity, opening: int, color: str, symbol: str
+) -> None:
     """A line from the end of the opening on; the first text has the opening too."""
     first = sheet.traces == []
     tokens = text.tokens if first else text.tokens[max(opening - 1, 0) :]
@@ -133,7 +160,7 @@ def _add_text(sheet: Sheet, text: TokenLine, opening: int, color: str, symbol: s
             "name": escaped(plain_name(text.name)),
             "mode": "lines+markers",
             "x": [nth(token.place) for token in tokens],
-            "y": [token.surprisal for token in tokens],
+            "y": [_value(token, quantity) for token in tokens],
             "line": {"color": color, "width": 1.5},
             "marker": {"color": color, "symbol": symbol, "size": 7 if few else 4},
             "customdata": [[token.place, token.token_id] for token in tokens],

@@ -22,7 +22,7 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import add_frame, hover_texts
+from core.figures.base.marks import add_selection, hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
@@ -79,9 +79,8 @@ def _first(trace: Trace, reads: bool) -> int:
         "The model's own probability of each pinned token at every "
         + ("token of the text." if reads else "step, before any setting.")
     ),
-    alt=lambda pins, trace, word, first: (
-        f"Probability of {counted(len(pins), 'pinned token')} at "
-        f"{counted(len(trace.token_steps), word)}.",
+    alt=lambda pins, word, first, places: (
+        f"Probability of {counted(len(pins), 'pinned token')} at {places}.",
         "; ".join(_alt_of(pin, word, first) for pin in pins) + ".",
     ),
     key=lambda pins, colors, theme: [
@@ -131,16 +130,21 @@ def pinned_lines(
         left=72,
         below=116 + 16 * bounded,
         title=READ_TOKENS if reads else CHOSEN_TOKENS,
-        facts={"colors": colors, "word": "token" if reads else "step", "first": first},
+        facts={
+            "colors": colors,
+            "word": "token" if reads else "step",
+            "first": first,
+            "places": f"tokens {first} to {first + len(steps) - 1} of the text"
+            if reads
+            else counted(len(steps), "step"),
+        },
     )
     if bounded:
         _add_bounds(sheet, pins, steps)
     for pin, color, (symbol, _) in zip(pins, colors, _SIGNS, strict=False):
         _add_pin(sheet, pin, steps, color, symbol)
     if selected is not None and paper.selection:
-        look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
-        across = first + selected - 0.5, first + selected + 0.5
-        add_frame(sheet, "selected", across, (0, 1), theme.ink, 1.5, **look)
+        add_selection(sheet, first + selected)
     return sheet
 
 

@@ -150,7 +150,7 @@ def verification_words(
     if greedy:
         it_is = "it is" if token.passed else "it isn't"
         return f"{pair}: {it_is} the target's most probable token. Nothing here is random.{end}"
-    thrown = f"the number thrown was {number(token.uniform or 0.0)}"
+    thrown = f"the number rolled was {number(token.uniform or 0.0)}"
     if rule == "exact":
         drawn = "the drafted token" if token.passed else "another token"
         if drew is not None:

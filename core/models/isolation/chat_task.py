@@ -14,23 +14,26 @@ REASON_LENGTH = 2_000
 
 def write_chat(
     template: str,
-    messages: list[dict[str, str]],
+    messages: list[dict[str, Any]],
     open_answer: bool,
     marked: bool,
     special_tokens: dict[str, Any],
     added_tokens: list[tuple[str, bool]],
     control_tokens: list[str] | None,
+    tools: list[dict[str, Any]] | None = None,
 ) -> str:
     """Return the conversation as text.
 
     Args:
         marked: put transformers' marks around the control tokens that messages contain.
+        tools: tools that the template writes.
 
     Raises:
         PromptError: the template refuses the messages; the text is the reason alone.
     """
     writer = _Writer(template, special_tokens, added_tokens, control_tokens)
-    options = {"return_dict": False, "sanitize_control_tokens": True} if marked else {}
+    options: dict[str, Any] = {"tools": tools} if tools else {}
+    options |= {"return_dict": False, "sanitize_control_tokens": True} if marked else {}
     try:
         text: str = writer.apply_chat_template(
             messages, add_generation_prompt=open_answer, tokenize=marked, **options

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any, Protocol, cast
 
 import torch
 from transformers import (
@@ -19,8 +20,11 @@ from transformers import (
 from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.beam.types import ReferencePath
 from core.decoding.config import MethodConfig
+from core.decoding.constraints.grammar import grammars_of
+from core.decoding.constraints.value import Constraint
 from core.decoding.methods import method_of
-from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
+from core.decoding.protocol import LanguageModel
+from core.decoding.shaping.config import BANS, PENALTIES, SETTINGS, Shaping
 from core.models.replacing import replaced
 from core.models.running.rope import LengthDependentRope
 
@@ -132,7 +136,11 @@ def _generate(
         **settings,
     )
     # With one beam `generate` would decode greedily; the search itself is no other for it.
-    forced = {"custom_generate": GenerationMixin._beam_search} if beams == 1 else {}
+    forced: dict[str, Any] = {"custom_generate": GenerationMixin._beam_search} if beams == 1 else {}
+    if config.shaping.constraint is not None:
+        forced["prefix_allowed_tokens_fn"] = _allowed_by(
+            cast(LanguageModel, model), config.shaping.constraint, len(prompt_ids)
+        )
     prompt = torch.tensor([list(prompt_ids)], device=model.device)
     stopping = [_StopStrings(config.stop_strings, len(prompt_ids), model.token_bytes)]
     rope = model.rope.afresh() if model.rope else nullcontext()
@@ -155,7 +163,12 @@ def _settings(config: MethodConfig, device: torch.device) -> dict[str, Any] | No
     settings = method_of(config).reference(config)
     if settings is None or (settings["do_sample"] and device.type != "cpu"):
         return None
-    shaped = _arguments(config.shaping, SETTINGS if settings["do_sample"] else PENALTIES)
+    shaping = config.shaping
+    if shaping.constraint is not None:
+        if config.min_new_tokens or shaping.active(BANS) != ["constraint"]:
+            return None  # A ban may give way to the constraint, which transformers' don't.
+        shaping = replace(shaping, constraint=None)
+    shaped = _arguments(shaping, SETTINGS if settings["do_sample"] else PENALTIES)
     return None if shaped is None else {**settings, **shaped}
 
 
@@ -167,8 +180,24 @@ def _arguments(shaping: Shaping, names: Iterable[str]) -> dict[str, Any] | None:
     specs = [SETTINGS[name] for name in names]
     if shaping.active(spec.field for spec in specs if spec.generate is None):
         return None
-    values = ((spec, getattr(shaping, spec.field)) for spec in specs)
-    return {spec.generate: spec.passed(value) for spec, value in values if spec.generate}
+    return {
+        spec.generate: spec.passed(shaping.value_of(spec.field)) for spec in specs if spec.generate
+    }
+
+
+def _allowed_by(
+    model: LanguageModel, constraint: Constraint, prompt_length: int
+) -> Callable[[int, torch.Tensor], list[int]]:
+    """Return the `prefix_allowed_tokens_fn` of a constraint."""
+    grammar, size = grammars_of(model).start(constraint), model.vocab_size
+    anything = list(range(size))
+
+    def allowed(_: int, ids: torch.Tensor) -> list[int]:
+        grammar.read(ids[prompt_length:].tolist())
+        tokens: list[int] = grammar.allowed(size).nonzero().flatten().tolist()
+        return anything if grammar.left else tokens
+
+    return allowed
 
 
 class _Given(LogitsProcessor):  # type: ignore[misc]

@@ -6,7 +6,8 @@ a child process, which is killed when it exceeds its time or memory limit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from transformers import PreTrainedTokenizerBase
@@ -17,7 +18,9 @@ from core.models.isolation.client import LimitError, RequestLimits, ask
 from core.models.stopping import current
 from core.models.text.token_text import panics_told
 
-Messages = Sequence[dict[str, str]]
+Messages = Sequence[Mapping[str, Any]]
+# Tools in the form of OpenAI's chat completions.
+ToolList = Sequence[Mapping[str, Any]]
 LIMITS = RequestLimits(cpu_seconds=2, seconds=10.0, memory_bytes=2**28)
 
 
@@ -52,11 +55,13 @@ def encode_chat(
     model_id: str,
     *,
     isolated: bool = False,
+    tools: ToolList = (),
 ) -> list[int]:
     """Return the conversation's token ids; control tokens in a message are encoded as plain text.
 
     Args:
         isolated: run the template in a child process.
+        tools: tools that the template writes.
 
     Raises:
         ModelError: the tokenizer has no chat template.
@@ -66,11 +71,19 @@ def encode_chat(
     _check(tokenizer, messages, model_id)
     options = {"sanitize_control_tokens": True}
     if not isolated:
+        offered = {"tools": list(tools)} if tools else {}
         ids: list[int] = _apply(
-            tokenizer, messages, open_answer, model_id, tokenize=True, return_dict=False, **options
+            tokenizer,
+            messages,
+            open_answer,
+            model_id,
+            tokenize=True,
+            return_dict=False,
+            **offered,
+            **options,
         )
         return ids
-    text = _write_isolated(tokenizer, messages, open_answer, model_id, marked=True)
+    text = _write_isolated(tokenizer, messages, open_answer, model_id, marked=True, tools=tools)
     try:
         with panics_told(model_id):
             encoded = tokenizer(text, add_special_tokens=False, verbose=False, **options)
@@ -93,6 +106,14 @@ def template_fault(tokenizer: PreTrainedTokenizerBase, model_id: str) -> str:
     )
 
 
+def tool_template(tokenizer: PreTrainedTokenizerBase) -> str:
+    """Return the chat template for a conversation with tools; empty if it writes none."""
+    template = tokenizer.chat_template
+    if isinstance(template, dict):
+        template = template.get("tool_use", template.get("default"))
+    return template if template and re.search(r"\btools\b", template) else ""
+
+
 def _check(tokenizer: PreTrainedTokenizerBase, messages: Messages, model_id: str) -> None:
     if tokenizer.chat_template is None:
         raise ModelError(
@@ -111,6 +132,7 @@ def _write_isolated(
     model_id: str,
     *,
     marked: bool,
+    tools: ToolList = (),
 ) -> str:
     control = getattr(tokenizer, "chat_control_tokens", None)
     try:
@@ -118,8 +140,9 @@ def _write_isolated(
             "chat",
             LIMITS,
             current(),
-            template=tokenizer.get_chat_template(),
+            template=tokenizer.get_chat_template(tools=list(tools) or None),
             messages=list(messages),
+            tools=list(tools),
             open_answer=open_answer,
             marked=marked,
             special_tokens=dict(tokenizer.special_tokens_map),

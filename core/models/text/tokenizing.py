@@ -11,7 +11,14 @@ from transformers import PreTrainedTokenizerBase
 
 from core.decoding.errors import PromptError
 from core.decoding.reasoning.types import ThinkMarks
-from core.models.text.chat import encode_chat, render_chat, template_fault
+from core.models.text.chat import (
+    Messages,
+    ToolList,
+    encode_chat,
+    render_chat,
+    template_fault,
+    tool_template,
+)
 from core.models.text.think_marks import think_marks
 from core.models.text.token_text import TokenTexts, panics_told
 
@@ -120,10 +127,21 @@ class Tokenizing:
             isolated=self._isolate_templates,
         )
 
+    @property
+    def tool_template(self) -> str:
+        """Chat template for a conversation with tools; empty if it writes none."""
+        return tool_template(self.tokenizer)
+
     def encode_chat(
-        self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True
+        self,
+        messages: Messages,
+        add_generation_prompt: bool = True,
+        tools: ToolList = (),
     ) -> list[int]:
         """Return the conversation's token ids; control tokens in a message are plain text.
+
+        Args:
+            tools: tools that the template writes.
 
         Raises:
             ModelError: the model has no chat template.
@@ -135,6 +153,7 @@ class Tokenizing:
             add_generation_prompt,
             self.model_id,
             isolated=self._isolate_templates,
+            tools=tools,
         )
 
 

@@ -19,6 +19,7 @@ from core.server.api.job import RequestJob
 from core.server.job import JobState
 
 if TYPE_CHECKING:
+    from core.server.api.run.call_reader import CallText
     from core.traces.data_path.types import DataPath
 
 MOST_RECORDS = 100
@@ -41,6 +42,7 @@ class Record(RequestJob):
         number: running number of the owner's requests, from 1.
         gaps: seconds between consecutive emissions of a run, in the process that computes.
         watched: True if its data path is recorded.
+        calls: calls of tools so far, by choice and number: name and arguments.
         path: recorded function calls: of reading the request, and after its run has ended also
             of the run.
     """
@@ -63,6 +65,7 @@ class Record(RequestJob):
     gaps: list[float] = field(default_factory=list)
     number: int = 0
     watched: bool = False
+    calls: dict[tuple[int, int], tuple[str, str]] = field(default_factory=dict)
     path: DataPath | None = None
     _bytes: int = 0
     _emitted: float | None = None
@@ -89,6 +92,11 @@ class Record(RequestJob):
     def begin_run(self) -> None:
         """Reset the steps and the last emission of the previous run."""
         self.steps, self._emitted = [], None
+
+    def add_call(self, choice: int, call: CallText) -> None:
+        """Append a part of a call of a tool."""
+        _, written = self.calls.get((choice, call.index), ("", ""))
+        self.calls[choice, call.index] = call.name, written + call.arguments
 
     def count(self, tokens: int, made: float) -> None:
         """Count tokens of a step.

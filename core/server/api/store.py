@@ -38,7 +38,7 @@ class ResponseStore:
 
     def add(self, owner: str, body: Mapping[str, Any], messages: tuple[Message, ...]) -> None:
         """Store a response; a response above the byte limit is not stored."""
-        size = len(json.dumps(body)) + sum(len(message["content"]) for message in messages)
+        size = len(json.dumps(body)) + sum(len(json.dumps(message)) for message in messages)
         with self._lock:
             responses = self._held[owner]
             responses[body["id"]] = Stored(body, messages, size)

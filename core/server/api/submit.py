@@ -54,8 +54,8 @@ class Submission:
         """Store the whole response for requests that continue it."""
         options = self.plan.response
         if options and options.store:
-            text = self.writer.answer.choices[0].text("answer")
-            messages = (*options.messages, {"role": "assistant", "content": text})
+            choice = self.writer.answer.choices[0]
+            messages = (*options.messages, choice.message)
             service.responses.add(self.record.owner, self.writer.body(), messages)
 
 

@@ -12,7 +12,7 @@ from core.decoding.record.layout import RecordLayout, Rules
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.serial import KINDS
-from core.decoding.shaping.config import KNOB_RANGES
+from core.decoding.shaping.config import KNOB_RANGES, LISTED
 from core.traces.lab import CODECS, MAX_ROLL
 from core.traces.schema.trace import RULES_IN_ANY_ORDER
 
@@ -38,7 +38,7 @@ def _is_of_its_order(step: LabStep) -> None:
         "top_p" not in stages or len(step.crossing.probs) != len(stages)
     ):
         raise ValueError("the crossing of top-p has not one probability for each stage")
-    if not {*step.skipped} <= {*KNOB_RANGES}:
+    if not {*step.skipped} <= {*LISTED}:
         raise ValueError("it leaves out a knob that the lab doesn't have")
 
 

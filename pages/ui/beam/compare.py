@@ -7,7 +7,14 @@ from functools import partial
 
 import streamlit as st
 
-from core.decoding.beam.compare import GreedyPath, Rival, greedy_path, rivals, winner_candidates
+from core.decoding.beam.compare import (
+    GreedyPath,
+    Rival,
+    greedy_path,
+    hypothesis_text,
+    rivals,
+    winner_candidates,
+)
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
 from core.decoding.counting import counted, nth
@@ -51,7 +58,7 @@ def hypotheses(view: BeamView, ranking: Reranking, search: BeamSearch) -> None:
         "hypotheses",
         {
             "rank": range(1, len(rows) + 1),
-            "text": [table_text(r.text) for r in rows],
+            "text": [table_text(hypothesis_text(view.beam_steps, r)) for r in rows],
             "score": [r.score for r in rows],
             "sum of log-probs": [r.sum_logprob for r in rows],
             "in the run": [str(then.get((r.group, r.token_ids), "not held")) for r in rows],

@@ -14,7 +14,7 @@ from pages.ui import platform
 from pages.ui.decode import controls
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
-from pages.ui.widgets.controls import fold
+from pages.ui.widgets.controls import constraint, fold
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import Number, Read, Text, Toggle, declare, draw, load, value
 from pages.ui.widgets.controls.knob import Knob, nearest_temperature
@@ -102,7 +102,7 @@ _FOLDED = (
 _TREE_VIEW = ("tree_scores", "span", "paths", "tree_beams", "stem")
 # They rank the stored paths anew.
 RANKING = frozenset({"length_penalty", "early", "returned"})
-_SEARCH = (*ROWS, _PENALTY, shared.seed_row(_is_sample))
+_SEARCH = (*ROWS, _PENALTY, *constraint.ROWS, shared.seed_row(_is_sample))
 
 
 def config(read: Read = value) -> BeamSearch:
@@ -137,8 +137,9 @@ RUN_CONTROLS = RunControls(_SEARCH, config, control_values, request, acting=RANK
 def size() -> None:
     """Draw the controls of beam width, length and end, and the less common settings."""
     draw("beams", "beam_tokens", "beam_stop")
-    with fold.popover("More settings", _FOLDED):
+    with fold.popover("More settings", (*_FOLDED, *constraint.KEYS)):
         draw(*_FOLDED)
+        constraint.draw_constraint()
 
 
 def ranking(then: Callable[[], None]) -> None:

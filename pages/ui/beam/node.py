@@ -9,7 +9,7 @@ import streamlit as st
 from core.decoding.beam.replay import lineage
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.counting import nth
-from core.decoding.reading.types import joined_parts
+from core.decoding.record.characters import joined_parts
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import BREAK, nats, percent, table_text, visible_token
 from core.figures.beam.words import fate_words, margin_words, place_words, score_at

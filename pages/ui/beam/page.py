@@ -16,6 +16,7 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking
 from core.decoding.counting import counted, nth
 from core.decoding.errors import DecodingError
+from core.decoding.many.methods import whole_text
 from core.decoding.record.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.beam.words import plain_number
@@ -147,7 +148,7 @@ def _said(
     """The text of the winner, and the note below it; on any thread."""
     before = ending(trace.rendered_prompt or trace.prompt, _TEXT_SHOWN)
     return {
-        "beam-text": before + (ranked.text or "∅"),
+        "beam-text": before + (whole_text(ranked) or "∅"),
         "note": _note(trace, ranking, search, changes),
     }
 

@@ -12,6 +12,7 @@ from core.decoding.beam.compare import Ran
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import RANKING, Reranking, best_row, ranked_anew, rerank
 from core.decoding.beam.types import BeamCandidate, BeamStep
+from core.decoding.record.characters import joined_parts
 from core.decoding.record.steps import Step
 from core.decoding.record.trace import Trace
 from core.figures.beam.window import Node, window, windows
@@ -115,7 +116,7 @@ class BeamView(View):
         """Return the token ids and the text of the likeliest row so far."""
         best = best_row([step for step in steps if isinstance(step, BeamStep)])
         ids = tuple(candidate.token_id for candidate in best)
-        return ids, "".join(candidate.text for candidate in best)
+        return ids, "".join(joined_parts([candidate.text for candidate in best]))
 
     @property
     def beam_steps(self) -> tuple[BeamStep, ...]:

@@ -19,7 +19,7 @@ def keep(item: str, secret: str, found: Callable[[str], None], prefix: str = "")
     """Keep a secret in the browser; nothing is shown.
 
     Args:
-        item: name of the storage, one for pupils and one for teachers.
+        item: its name in the browser's storage.
         secret: the secret; empty if the session has none.
         found: callback with the secret of an earlier visit, called at most once a session.
         prefix: only an earlier secret that begins with it is told.
@@ -37,7 +37,7 @@ def keep(item: str, secret: str, found: Callable[[str], None], prefix: str = "")
         _component(
             key=key,
             data={
-                "item": f"decoding-explorer-{item}",
+                "item": item,
                 "value": secret,
                 "prefix": prefix,
                 "told": bool(st.session_state.get(told)),

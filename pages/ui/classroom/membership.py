@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -12,10 +13,11 @@ from pages.ui.classroom import keeper
 from pages.ui.classroom.rooms import ENDED, RELEASED, ROOMS, ClassError, written
 from pages.ui.course.state import Course, listeners
 from pages.ui.platform import session
-from pages.ui.registry import Page
 
 # Name of the code in the address.
 CODE = "class"
+# A pupil's page looks so often whether the class goes on.
+LOOK_SECONDS = 4.0
 _STATE = "membership"
 
 
@@ -72,6 +74,8 @@ class Membership:
     def leave(self) -> None:
         """Leave the class, with the guesses."""
         ROOMS.leave(self.code, self.pupil)
+        # The address may still name it.
+        self.handled = self.code or self.handled
         self.code = self.pupil = self.message = ""
 
     def answer(self, lesson: str, question: str, choice: int, right: int | None = None) -> None:
@@ -116,13 +120,15 @@ def _tell(lesson: str, at: int, choice: int, right: int | None) -> None:
 listeners.append(_tell)
 
 
-def show(page: Page) -> None:
-    """Join the class that the address names, and draw the line of the class on every page.
+def resume(stored: str) -> None:
+    """Go on with the class that this browser has stored, on a page without the link."""
+    Membership.current().resume(stored)
 
-    Course also finds the class that this browser has joined before, without a link.
-    """
+
+def show() -> None:
+    """Join the class that the address names, and draw the line of the class on every page."""
     linked = st.query_params.get(CODE, "")
-    if not linked and _STATE not in st.session_state and page is not registry.COURSE:
+    if not linked and _STATE not in st.session_state:
         return
     own = Membership.current()
     with platform.critical():
@@ -134,20 +140,29 @@ def show(page: Page) -> None:
         if own.pupil:
             own.recall(Course.current())
     session.write_address(CODE, own.code or None)
-    if own.pupil or page is registry.COURSE:
-        kept = f"{own.code} {own.pupil}" if own.pupil else ""
-        keeper.keep("pupil", kept, own.resume, prefix=f"{own.code} " if own.pupil else "")
-    if own.pupil or own.message:
-        _line(own)
+    kept = f"{own.code} {own.pupil}" if own.pupil else ""
+    # Without a class, this removes what the browser has stored.
+    keeper.keep(registry.PUPIL_ITEM, kept, own.resume, prefix=kept and f"{own.code} ")
+    if own.pupil:
+        platform.poll(_line, lambda: LOOK_SECONDS)(own)
+    elif own.message:
+        with _row():
+            st.text(own.message, width="stretch")
+            st.button("Close", key="close_class", on_click=own.leave)
 
 
 def _line(own: Membership) -> None:
+    """Draw the line of the class; the page's timer calls this again, until the class is over."""
+    if not own.is_in:
+        st.rerun()
+    with _row():
+        words = f"You are in class {own.code}. Your guesses are counted without a name."
+        st.text(f"{words} {own.message}".strip(), width="stretch")
+        st.button("Leave", key="leave_class", on_click=own.leave)
+
+
+@contextmanager
+def _row() -> Iterator[None]:
     with st.container(key="class-line", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(":material/groups:", width="content")
-        if own.pupil:
-            words = f"You are in class {own.code}. Your guesses are counted without a name."
-            st.text(f"{words} {own.message}".strip(), width="stretch")
-            st.button("Leave", key="leave_class", on_click=own.leave)
-        else:
-            st.text(own.message, width="stretch")
-            st.button("Close", key="close_class", on_click=own.leave)
+        yield

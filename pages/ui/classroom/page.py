@@ -27,6 +27,8 @@ from pages.ui.widgets import table
 from pages.ui.widgets.controls.control import value
 
 POLL_SECONDS = 1.0
+# Name of the teacher's key in the browser's storage.
+TEACHER_ITEM = "decoding-explorer-teacher"
 ONLY_HERE = (
     "Your pupils' devices can't open this link, which names your own computer: start the app as "
     "README.md says under Sharing, and open this page at the computer's address in the Wi-Fi."
@@ -51,7 +53,7 @@ def draw(view: ClassView) -> None:
     if view.key_of_class and room is None:
         view.end_class()
         panel.note("The class has ended; its guesses are forgotten.", "")
-    keeper.keep("teacher", view.key_of_class, view.resume)
+    keeper.keep(TEACHER_ITEM, view.key_of_class, view.resume)
     if room is None:
         _ways_in(view)
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, NamedTuple
@@ -19,6 +19,8 @@ ROOM_SECONDS, IDLE_SECONDS = 12 * 3600.0, 3600.0
 AWAY_SECONDS = 1800.0
 # A class without pupils that its teacher hasn't looked at for this long makes room for another.
 EMPTY_SECONDS = 300.0
+# Teachers of one school often share an address.
+MOST_OF_ADDRESS = 10
 _CHOICES = frozenset(range(MOST_CHOICES))
 # Without vowels, and without signs that look alike: no code is a word.
 _SIGNS = "BCDFGHJKMNPQRSTVWXYZ23456789"
@@ -26,12 +28,13 @@ _SIGNS = "BCDFGHJKMNPQRSTVWXYZ23456789"
 _HALF = 4
 NO_CLASS = "There is no class with this code here: it has ended, or the code has a slip."
 ENDED = "The class has ended."
-RELEASED = "You were away for long, and another pupil has your place: join the class again."
+RELEASED = "You were away for long, or left the class in another tab: join it again."
 FULL = f"The class is full: it holds {MOST_PUPILS} pupils."
 NO_ROOM = f"This server holds {MOST_ROOMS} classes, and all are in use: try again later."
 TOO_MANY_CODES = "Too many codes were tried: wait a minute."
 TOO_MANY_GUESSES = "Too many answers at once: wait a few seconds."
 TOO_MANY_ROOMS = "Too many classes were opened: wait a minute."
+TOO_MANY_HERE = f"From your address {MOST_OF_ADDRESS} classes are open: end one of them first."
 
 
 class ClassError(DecodingError):
@@ -75,10 +78,11 @@ class _Guess(NamedTuple):
 
 @dataclass(slots=True)
 class _Open:
-    """A room with its pupils' last signs (seconds), their guesses by question, and the questions
-    that the teacher has cleared."""
+    """A room with its teacher's address, its pupils' last signs (seconds), their guesses by
+    question, and the questions that the teacher has cleared."""
 
     room: Room
+    address: str = field(repr=False)
     used: float
     pupils: dict[str, float] = field(default_factory=dict)
     guesses: OrderedDict[tuple[str, str], dict[str, _Guess]] = field(default_factory=OrderedDict)
@@ -106,19 +110,23 @@ class Rooms:
         self._openings, self._codes = EventLimit(3, 60.0), EventLimit(8, 60.0)
         self._answers = EventLimit(20, 10.0)
 
-    def open_room(self, client: str = "") -> Room:
+    def open_room(self, client: str = "", address: str = "") -> Room:
         """Open a class.
 
         Args:
             client: the browser session, whose openings are limited.
+            address: its network address, whose open classes are limited; empty for this machine.
 
         Raises:
-            ClassError: the session opens too many, or the server holds as many as it may.
+            ClassError: the session, its address or all of the server have opened too many.
         """
         with self._lock:
             now = self._swept()
             if not self._openings.allows(client, now):
                 raise ClassError(TOO_MANY_ROOMS)
+            local = [each for each in self._by_code.values() if address and each.address == address]
+            if len(local) >= MOST_OF_ADDRESS and not self._release_empty(now, local):
+                raise ClassError(TOO_MANY_HERE)
             if len(self._by_code) >= MOST_ROOMS and not self._release_empty(now):
                 raise ClassError(NO_ROOM)
             self._openings.note(client, now)
@@ -126,7 +134,7 @@ class Rooms:
             while code in self._by_code:
                 code = _new_code()
             room = Room(code, secrets.token_urlsafe(24), now)
-            self._by_code[code] = _Open(room, now)
+            self._by_code[code] = _Open(room, address, now)
             return room
 
     def room(self, key: str) -> Room | None:
@@ -277,9 +285,9 @@ class Rooms:
             if opened is not None:
                 del self._by_code[opened.room.code]
 
-    def _release_empty(self, now: float) -> bool:
+    def _release_empty(self, now: float, among: Iterable[_Open] = ()) -> bool:
         """End the class without pupils that was used longest ago; return whether there is one."""
-        empty = [each for each in self._by_code.values() if not each.pupils]
+        empty = [each for each in among or self._by_code.values() if not each.pupils]
         oldest = min(empty, key=lambda each: each.used, default=None)
         if oldest is None or now - oldest.used < EMPTY_SECONDS:
             return False

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.ui import platform
 from pages.ui.classroom.rooms import ROOMS, ClassError, Room
-from pages.ui.platform import session
+from pages.ui.platform import reach, session
 from pages.ui.run.view import PageView
 
 # In the address: the question that is shown.
@@ -46,7 +46,7 @@ class ClassView(PageView):
         """Open a class; a refusal becomes the page's failure."""
         self.failure = ""
         try:
-            self.key_of_class = ROOMS.open_room(session.current() or "").key
+            self.key_of_class = ROOMS.open_room(session.current() or "", reach.client()).key
         except ClassError as error:
             self.failure = str(error)
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.decoding.comparison.measures import parted_at
 from core.decoding.counting import counted
+from core.decoding.many.methods import whole_text
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import settings_caption
 from pages.ui import platform, registry
@@ -102,7 +103,7 @@ def _text(pair: PairView, side: SideView, keys: bool, trace: Trace) -> None:
             selected = pair.selected if side.step_at(pair.selected) else -1
             _strip(side, stepwise, selected, live=False, parted=parted, keys=keys)
         else:
-            st.text(trace.text)
+            st.text(whole_text(trace))
             _read_button(side, trace)
 
 

@@ -15,7 +15,7 @@ from core.lessons.types import Lesson
 from pages.ui import platform
 from pages.ui.course import steps, worksheet
 from pages.ui.course.lessons import OWN, checked, own_lessons
-from pages.ui.course.state import Course, LessonProgress
+from pages.ui.course.state import Course, GuessScore, LessonProgress
 from pages.ui.platform.uploaded import content_of
 from pages.ui.run.display import panel
 
@@ -53,10 +53,10 @@ def _way_on(course: Course, lessons: tuple[Lesson, ...]) -> None:
             icon=":material/play_arrow:",
             on_click=partial(_open, lesson),
         )
-        judged = [a for own in course.progress.values() for a in own.answers.values() if a.judged]
+        scores = [own.counted for own in course.progress.values()]
+        right, judged = (sum(numbers) for numbers in zip(GuessScore(), *scores, strict=True))
         if judged:
-            right = sum(answer.right for answer in judged)
-            words = f"Right guesses so far: {right} of {len(judged)}."
+            words = f"Right guesses so far: {right} of {judged}."
             st.text(f"{words} Only you see this; it stays in this browser.", width="stretch")
 
 
@@ -78,14 +78,14 @@ def _row(course: Course, lesson: Lesson, label: str) -> None:
                 st.text(lesson.title)
             st.text(lesson.summary)
         st.button(
-            _verb(own),
+            _verb(lesson, own),
             key=f"lesson_open_{lesson.name}",
             on_click=partial(_open, lesson),
         )
 
 
-def _verb(own: LessonProgress | None) -> str:
-    if _unfinished(own):
+def _verb(lesson: Lesson, own: LessonProgress | None) -> str:
+    if own is not None and (own.at or own.answers) and not steps.is_over(lesson, own):
         return "Continue"
     return "Again" if _is_finished(own) else "Begin"
 
@@ -95,8 +95,8 @@ def _state(lesson: Lesson, own: LessonProgress | None) -> str:
     if own is None or not (_unfinished(own) or own.finished):
         return ""
     way = "done" if own.finished else f"step {nth(own.at)} of {len(lesson.steps)}"
-    judged = sum(answer.judged for answer in own.answers.values())
-    return f" · {way}" + (f" · {own.score} of {judged} guesses right" if judged else "")
+    right, judged = own.counted
+    return f" · {way}" + (f" · {right} of {judged} guesses right" if judged else "")
 
 
 def _open(lesson: Lesson) -> None:

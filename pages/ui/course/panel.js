@@ -71,14 +71,18 @@ function makeWay() {
 }
 
 function drawAsk(panel, { question, choices, chosen, right, asks, turn }) {
-  const state = JSON.stringify([turn, question, choices, chosen, right, asks]);
+  const state = JSON.stringify([turn, choices, chosen, right, asks]);
   panel.ask.hidden = !question;
-  if (panel.asked === state) return;
+  if (panel.asked === state) {
+    // A number in it may come later; what is chosen by then stays.
+    put(panel.question, question);
+    return;
+  }
   panel.asked = state;
   panel.ask.replaceChildren();
   panel.ask.classList.toggle("given", !asks);
   if (asks) panel.choice = -1;
-  add(panel.ask, "legend", "", question);
+  panel.question = add(panel.ask, "legend", "", question);
   const inputs = choices.map((words, at) => {
     const label = add(panel.ask, "label", "choice");
     const input = add(label, "input", "", "", { type: "radio", name: "de-lesson-choice" });
@@ -162,6 +166,7 @@ function update(panel, data) {
   put(panel.outcome, data.outcome);
   put(panel.told, data.reveal);
   panel.outcome.classList.toggle("good", data.chosen === data.right);
+  panel.reveal.classList.toggle("lacks", Boolean(data.lacks));
   panel.bar.style.setProperty("--share", `${100 * data.share}%`);
   drawElsewhere(panel, data);
   drawDifferent(panel, data);

@@ -9,7 +9,8 @@ import streamlit as st
 
 from core.decoding.counting import counted
 from core.decoding.counting import place_of as place_among
-from core.lessons.sentences import filled, right_choice
+from core.lessons.facts import FACTS
+from core.lessons.sentences import fact_of, filled, right_choice
 from core.lessons.types import FactValue
 from pages.ui import platform, registry
 from pages.ui.course import steps
@@ -100,12 +101,11 @@ def side() -> st.delta_generator.DeltaGenerator:
 
 def draw(page: Page, place: st.delta_generator.DeltaGenerator) -> None:
     """Draw the panel in its place while a lesson is open."""
-    is_open = Course.current().lesson is not None
-    if is_open or page is registry.COURSE:
-        _remember()
-    if is_open:
+    if Course.current().lesson is not None:
         with place:
             platform.poll(_draw, _seconds)(page)
+    elif page is registry.COURSE:
+        _remember()
 
 
 def _seconds() -> float:
@@ -120,6 +120,8 @@ def _draw(page: Page) -> None:
         return
     here = page_of(course.lesson, course.at)
     now = steps.look(course) if here is page and not course.ended else {}
+    if course.sets_again:
+        st.rerun()
     _component(
         key=_KEY,
         data={
@@ -132,6 +134,7 @@ def _draw(page: Page) -> None:
         },
         on_pressed_change=_pressed,
     )
+    _remember()
 
 
 def _described(course: Course, now: dict[str, FactValue]) -> dict[str, Any]:
@@ -139,6 +142,7 @@ def _described(course: Course, now: dict[str, FactValue]) -> dict[str, Any]:
     lesson, step, given = course.lesson, course.step, course.own.answers.get(course.at)
     assert lesson is not None
     reached, asked = course.reached is not None, len(list(lesson.questions))
+    is_over = reached or bool(course.missing)
     now, before = course.reached or (now, course.before)
     then = before or now
     right = right_choice(step.ask, now, before) if reached and step.ask else None
@@ -153,16 +157,17 @@ def _described(course: Course, now: dict[str, FactValue]) -> dict[str, Any]:
         "chosen": given.choice if given else -1,
         "right": -1 if right is None else right,
         "outcome": _outcome(course, right) if reached else "",
-        "do": "" if course.asks or reached else filled(step.do, then, then),
-        "waits": not (course.asks or reached),
+        "do": "" if course.asks or is_over else filled(step.do, then, then),
+        "waits": not (course.asks or is_over),
         "runs": step.wait == "run",
-        "reveal": filled(step.reveal, now, before) if reached else "",
+        "reveal": filled(step.reveal, now, before) if reached else _without(course),
+        "lacks": bool(course.missing),
         "score": _score(course, asked),
         "back": "Back",
         "goes_back": course.at > 0,
-        "next": _next_words(course, reached),
+        "next": _next_words(course, is_over),
         "asks": course.asks,
-        "skips": not reached,
+        "skips": not is_over,
     }
 
 
@@ -207,6 +212,15 @@ def _different(course: Course, page: Page) -> str:
     return " ".join(sentences)
 
 
+def _without(course: Course) -> str:
+    """Return the sentence on the fact that the page doesn't show; empty if none is missing."""
+    name, lesson = course.missing, course.lesson
+    if not name or lesson is None:
+        return ""
+    meaning, title = FACTS[str(fact_of(name))].meaning, page_of(lesson, course.at).title
+    return f"The page {title} doesn't show {meaning} ({name}), which this step needs: go on."
+
+
 def _outcome(course: Course, right: int | None) -> str:
     given = course.own.answers.get(course.at)
     if course.step.ask is None or given is None:
@@ -217,28 +231,30 @@ def _outcome(course: Course, right: int | None) -> str:
 
 
 def _score(course: Course, asked: int) -> str:
-    judged = sum(answer.judged for answer in course.own.answers.values())
+    right, judged = course.own.score
     questions = counted(asked, "question")
-    return f"Right guesses: {course.own.score} of {judged} ({questions} in all)" if judged else ""
+    return f"Right guesses: {right} of {judged} ({questions} in all)" if judged else ""
 
 
-def _next_words(course: Course, reached: bool) -> str:
+def _next_words(course: Course, is_over: bool) -> str:
     assert course.lesson is not None
     last = course.at == len(course.lesson.steps) - 1
-    return ("Finish" if last else "Next") if reached else "Skip"
+    return ("Finish" if last else "Next") if is_over else "Skip"
 
 
 def _target(course: Course, page: Page) -> str:
     """Key of the highlighted place; empty while a question comes first, and after the wait."""
     place, step = place_of(course.step.point, page), course.step
-    points = not course.asks and (not step.wait or not course.reached)
+    points = not course.asks and not (step.wait and (course.reached or course.missing))
     return place.key if place is not None and points else ""
 
 
 def _pressed() -> None:
+    """Do what a button of the panel says; the page is drawn again only if that changes it."""
     pressed = (st.session_state.get(_KEY) or {}).get("pressed")
     course = Course.current()
-    if not isinstance(pressed, dict) or course.lesson is None:
+    lesson = course.lesson
+    if not isinstance(pressed, dict) or lesson is None:
         return
     if pressed.get("turn") != course.turn:
         return  # A second press of a step that is gone.
@@ -252,7 +268,8 @@ def _pressed() -> None:
     elif kind == "leave":
         steps.leave(course)
     elif kind == "return":
-        save.go_to(page_of(course.lesson, course.at).path)
+        save.go_to(page_of(lesson, course.at).path)
     elif kind == "reset":
         course.sets_again = True
-    st.rerun()
+    if kind in ("return", "reset") or course.lesson is not lesson or steps.changes_page(course):
+        st.rerun()

@@ -32,6 +32,13 @@ class Guess(NamedTuple):
     judged: bool = False
 
 
+class GuessScore(NamedTuple):
+    """Number of right guesses among those that a run has judged."""
+
+    right: int = 0
+    judged: int = 0
+
+
 class Reached(NamedTuple):
     """Values of a step's facts when its wait was over, and before; its last words keep them."""
 
@@ -47,8 +54,9 @@ class LessonProgress:
         at: index of the step.
         answers: by the index of the step that asks.
         carried: values of the step's facts on the page that the step before was on.
-        finished: the last step was reached once.
+        finished: the learner has left the last step by Finish.
         reached: by the index of each step whose wait is over.
+        best: the best score of the plays that were finished.
     """
 
     at: int = 0
@@ -56,17 +64,30 @@ class LessonProgress:
     carried: dict[str, FactValue] = field(default_factory=dict)
     finished: bool = False
     reached: dict[int, Reached] = field(default_factory=dict)
+    best: GuessScore = field(default_factory=GuessScore)
 
     @property
-    def score(self) -> int:
-        """Number of right answers."""
-        return sum(answer.right for answer in self.answers.values())
+    def score(self) -> GuessScore:
+        """Score of this play."""
+        judged = [answer for answer in self.answers.values() if answer.judged]
+        return GuessScore(sum(answer.right for answer in judged), len(judged))
+
+    @property
+    def counted(self) -> GuessScore:
+        """The score that counts: the best finished one, else this play's."""
+        return self.best if self.finished else self.score
+
+    def finish(self) -> None:
+        """End this play; a better score replaces the former one."""
+        self.best = max(self.best, self.score) if self.finished else self.score
+        self.finished = True
 
     def plain(self) -> dict[str, Any]:
         """Return plain values for the browser to keep."""
         answers = {str(at): list(answer) for at, answer in self.answers.items()}
         reached = {str(at): list(facts) for at, facts in self.reached.items()}
         kept = {"carried": self.carried, "finished": self.finished, "reached": reached}
+        kept["best"] = list(self.best)
         return {"at": self.at, "answers": answers, **kept}
 
 
@@ -98,7 +119,9 @@ class Course(PageView):
         settings: words of the page's run controls as the step needs them, by name; empty until the
             page has drawn them.
         different: names of the run controls that differ from them.
+        former: words of the run controls before the step set its own; empty once they came back.
         sets_again: the next run sets these controls again.
+        missing: fact of the step that the page doesn't show although its wait is over.
         ended: the last step was left; the panel shows the score and the way on.
         start: state of the page when the step began to wait; None before.
         before: values of the step's facts at that time.
@@ -117,7 +140,9 @@ class Course(PageView):
     resumes: bool = False
     settings: dict[str, str] = field(default_factory=dict)
     different: tuple[str, ...] = ()
+    former: dict[str, str] = field(default_factory=dict)
     sets_again: bool = False
+    missing: str = ""
     ended: bool = False
     start: Mark | None = None
     before: dict[str, FactValue] = field(default_factory=dict)
@@ -166,8 +191,8 @@ class Course(PageView):
         assert self.lesson is not None
         own = self.own
         own.at = max(0, min(at, len(self.lesson.steps) - 1))
-        own.finished |= own.at == len(self.lesson.steps) - 1
-        self.start, self.before, self.different, self.ended = None, {}, (), False
+        self.start, self.before, self.different = None, {}, ()
+        self.missing, self.ended = "", False
         self.turn += 1
 
     def answer(self, choice: int) -> None:
@@ -224,13 +249,24 @@ def _progress(lesson: Lesson, kept: Mapping[Any, Any]) -> LessonProgress:
     names = ("at", "answers", "carried", "reached")
     at, answers, carried, reached = (kept.get(name) for name in names)
     last = len(lesson.steps) - 1
-    return LessonProgress(
+    own = LessonProgress(
         at if isinstance(at, int) and 0 <= at <= last else 0,
         dict(_answers(lesson, answers)) if isinstance(answers, Mapping) else {},
         dict(_carried(carried)) if isinstance(carried, Mapping) else {},
         kept.get("finished") is True,
         dict(_reached(lesson, reached)) if isinstance(reached, Mapping) else {},
     )
+    # A browser may hold progress from before there was a best score.
+    own.best = _score(lesson, kept["best"]) if "best" in kept else own.score
+    return own
+
+
+def _score(lesson: Lesson, kept: Any) -> GuessScore:
+    if isinstance(kept, list) and [type(number) for number in kept] == [int, int]:
+        score = GuessScore(*kept)
+        if 0 <= score.right <= score.judged <= len(list(lesson.questions)):
+            return score
+    return GuessScore()
 
 
 def _reached(lesson: Lesson, kept: Mapping[Any, Any]) -> Iterable[tuple[int, Reached]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
 from core.lessons.finding import PageFacts
-from core.lessons.sentences import is_known, right_choice, settings_of, values
+from core.lessons.sentences import first_missing, right_choice, settings_of, values
 from core.lessons.types import FactValue, Lesson, LessonStep
 from pages.ui import platform, registry
 from pages.ui.course.lessons import own_lessons, page_of
@@ -26,9 +27,14 @@ def begin(course: Course, lesson: Lesson) -> None:
     """Open a lesson, in a callback or before the page is drawn: where the learner left it, or from
     its first step if the learner has finished it."""
     own = course.progress.get(lesson.name)
-    if own is not None and own.at == len(lesson.steps) - 1:
-        course.progress[lesson.name] = LessonProgress(finished=True)
+    if own is not None and is_over(lesson, own):
+        course.progress[lesson.name] = LessonProgress(finished=True, best=own.best)
     resume(course, lesson)
+
+
+def is_over(lesson: Lesson, own: LessonProgress) -> bool:
+    """Return whether the learner has finished the lesson and not begun it again."""
+    return own.finished and own.at == len(lesson.steps) - 1
 
 
 def resume(course: Course, lesson: Lesson) -> None:
@@ -62,6 +68,8 @@ def begin_page(course: Course) -> None:
     lesson, reached = course.lesson, course.own.reached
     done = [lesson.steps[at] for at in range(course.begun, course.at + 1) if at in reached]
     words = settings_of(lesson.steps[course.begun], course.own.carried)
+    page.load_controls.find()  # Declares the page's controls.
+    course.former = _run_words(page)
     _prepare(page, words | {step.point: step.to.word for step in done if step.to is not None})
     course.resumes = any(step.wait == "run" for step in done)
     if course.resumes:
@@ -72,6 +80,13 @@ def begin_page(course: Course) -> None:
     save.go_to(page.path)
 
 
+def changes_page(course: Course) -> bool:
+    """Return whether the step that was entered begins a page, or opens a tab on it."""
+    assert course.lesson is not None
+    place = place_of(course.step.point, page_of(course.lesson, course.at))
+    return course.begins_page or (place is not None and bool(place.tab))
+
+
 def go_on(course: Course) -> None:
     """Show the next step; after the last one the score, and then the next lesson."""
     assert course.lesson is not None
@@ -80,6 +95,7 @@ def go_on(course: Course) -> None:
         if following is not None:
             begin(course, following)
     elif course.at == len(course.lesson.steps) - 1:
+        course.own.finish()
         course.ended = True
         course.turn += 1
     elif course.lesson.steps[course.at + 1].page:
@@ -127,7 +143,6 @@ def _fill(page: Page, words: Mapping[str, str]) -> None:
 
 def _prepare(page: Page, words: Mapping[str, str]) -> None:
     """Set all controls of a page to their defaults, then to these words, and show no run."""
-    page.load_controls.find()  # Declares the page's controls.
     for place in shared.slots(page.slots):
         with slot.use(place):
             control.load(_defaults(page))
@@ -153,12 +168,18 @@ def _open_tab(page: Page, step: LessonStep) -> None:
         panel.open_tab(place.tabs, place.tab)
 
 
-def showing(page: Page, step: LessonStep) -> tuple[PageFacts, Mark]:
-    """Return what a page shows, and the mark by which a change is noticed."""
+def _views(page: Page) -> list[Any]:
+    """Return a page's views, one for each of its runs."""
     views = []
     for each in shared.slots(page.slots):
         with slot.use(each):
             views.append(page.view())
+    return views
+
+
+def showing(page: Page, step: LessonStep) -> tuple[PageFacts, Mark]:
+    """Return what a page shows, and the mark by which a change is noticed."""
+    views = _views(page)
     runs = [view for view in views if isinstance(view, View)]
     lab = None if runs else getattr(views[0], "shown", None)
     shown = PageFacts(
@@ -170,7 +191,7 @@ def showing(page: Page, step: LessonStep) -> tuple[PageFacts, Mark]:
     mark = Mark(
         tuple((view.number, view.source == "run") for view in runs),
         shown.selected,
-        id(lab),
+        0 if lab is None else id(lab),
         word_of(place.watches, page) if place else "",
     )
     return shown, mark
@@ -187,13 +208,17 @@ def look(course: Course) -> dict[str, FactValue]:
     if course.reached:
         return course.reached.now
     now = values(step, shown)
-    if course.asks or course.start is None or mark == course.start or course.resumes:
+    if course.asks or course.start is None or course.resumes or _waits(step, course.start, mark):
         course.start, course.before = mark, course.own.carried | now
     if course.different and step.wait == "run":
         # Its end must not count once the settings are right again.
         course.start = course.start._replace(runs=mark.runs)
     ready = not (course.asks or course.resumes or course.different)
-    if ready and _has_happened(step, course.start, mark) and is_known(step, now, course.before):
+    happened = ready and _has_happened(step, course.start, mark)
+    missing = first_missing(step, now, course.before) if happened else ""
+    # Work that is under way may still show it.
+    course.missing = "" if any(view.under_way for view in _views(page)) else missing
+    if happened and not missing:
         course.own.reached[course.at] = Reached(now, course.before)
         if step.point != "run":
             course.settings = {}  # The step has changed them.
@@ -214,6 +239,11 @@ def _compare(course: Course, page: Page) -> None:
         if waits and word != course.settings.get(name, word)
         if place is None or name != place.watches
     )
+    # A slow browser may send the former values after the step has set its own.
+    if course.different and all(
+        words[name] == course.former.get(name) for name in course.different
+    ):
+        course.former, course.sets_again = {}, True
 
 
 def _run_words(page: Page) -> dict[str, str]:
@@ -227,6 +257,11 @@ def _run_words(page: Page) -> dict[str, str]:
         with slot.use(place):
             words |= {r.state_key: r.in_address(control.value(r.key)) for r in rows.values()}
     return words
+
+
+def _waits(step: LessonStep, start: Mark, now: Mark) -> bool:
+    """Return whether the learner hasn't acted yet; a step of the lab may be drawn late."""
+    return now == start or (step.wait == "move" and now.word == start.word)
 
 
 def _has_happened(step: LessonStep, start: Mark, now: Mark) -> bool:

@@ -19,7 +19,7 @@ from pages.ui.decode.trees import first_run
 from pages.ui.run import shared
 from pages.ui.run.figures import pins
 from pages.ui.run.request import Request, RunControls, from_sidebar
-from pages.ui.widgets.controls import fold
+from pages.ui.widgets.controls import constraint, fold
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import (
     Number,
@@ -57,6 +57,7 @@ COMMON = declare(
         placeholder="One a line; \\n is a line break",
         help="The run ends with the token that completes one of them."),
     *lines.ROWS,
+    *constraint.ROWS,
     Toggle("cache", "KV cache", True, field="use_cache",
         help="Without it the whole text goes through the model at every step: slower, same "
         "result."),
@@ -90,7 +91,7 @@ def acting_knobs(config: MethodConfig) -> list[Slider]:
 
 def request(read: Read = value) -> Request:
     """Return what Run asks for, by the controls as they are or as `read` gives them."""
-    typed = config(lambda key: "" if key in lines.KEYS else read(key))
+    typed = config(lambda key: row_of(key).default if key in lines.KEYS else read(key))
     made = replace(from_sidebar(typed, read=read), given=given_ids(read))
     return lines.with_lines(made, read)
 
@@ -114,7 +115,8 @@ def control_values(trace: Trace) -> dict[str, Any]:
 
 def values_of_config(config: MethodConfig, values: dict[str, Any]) -> dict[str, Any]:
     """Return control values of settings, by key, beside others; omit those out of range."""
-    rows = (*COMMON, *strategy_of(config).rows, *KNOB_ROWS)
+    # DRY's breakers act only while its knob is on.
+    rows = (*KNOB_ROWS, *COMMON, *strategy_of(config).rows)
     return reached(rows, config, {**values, "method": config.method})
 
 
@@ -129,8 +131,9 @@ def method() -> None:
     draw("tokens", *STRATEGIES[value("method")].beside)
     offered = (strategy for strategy in STRATEGIES.values() if strategy.offered())
     keys = (*(key for strategy in offered for key in strategy.more), "stop", *lines.KEYS, "cache")
-    with fold.popover("More settings", keys):
+    with fold.popover("More settings", (*keys, *constraint.KEYS)):
         draw(*keys)
+        constraint.draw_constraint()
 
 
 def color() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
@@ -12,36 +13,51 @@ from core.decoding.shaping.config import SETTINGS
 from core.decoding.validation import brief
 from pages.ui.run import shared
 from pages.ui.run.request import Request
-from pages.ui.widgets.controls.control import Read, Text
+from pages.ui.widgets.controls.control import Read, Text, always
 
 _LINES: dict[str, Any] = {name: spec.lines for name, spec in SETTINGS.items() if spec.lines}
-# Which token a text is, by model and text, as runs found it out; forgotten when they are so many.
+# Tokens of texts, by model and text, as runs found them out; forgotten when they are so many.
 _TOKENS: dict[tuple[str, str], int] = {}
+_SEQUENCES: dict[tuple[str, str], list[int]] = {}
 _MOST_TOKENS = 10_000
 
 
-def _known_token(text: str) -> int:
-    """The token of a text that a run has looked up.
+def _known(text: str, *, several: bool) -> Any:
+    """The token of a text, or its tokens, that a run has looked up.
 
     Raises:
         ConfigError: none has.
     """
-    token = _TOKENS.get((shared.model(), text))
-    if token is None:
+    held: dict[tuple[str, str], Any] = _SEQUENCES if several else _TOKENS
+    found = held.get((shared.model(), text))
+    if found is None:
+        what = "tokens of its own spell" if several else "token of its own is"
         raise ConfigError(
-            f"Press Run: only the loaded model can tell which token of its own {brief(text)} is."
+            f"Press Run on Decode, or name it as #id: only the loaded model can tell which {what} "
+            f"{brief(text)}."
         )
-    return token
+    return found
+
+
+def _acts(name: str) -> Callable[[Read], bool]:
+    """Return whether a run uses a setting: a further number of another one only where that is
+    on.
+    """
+    first = SETTINGS[name].part_of
+    if not first:
+        return always
+    return lambda read: bool(read(SETTINGS[first].key) != SETTINGS[first].off)
 
 
 ROWS = tuple(
     Text(
         SETTINGS[name].key,
         SETTINGS[name].label,
-        "",
+        lines.write(SETTINGS[name].off),
         height=80,
         field=f"shaping.{name}",
-        to_field=partial(lines.read, find=_known_token),
+        acts=_acts(name),
+        to_field=partial(lines.read, find=partial(_known, several=lines.several)),
         from_field=lines.write,
         placeholder=lines.placeholder,
         help=lines.help,
@@ -69,14 +85,16 @@ class LinesRequest(Request):
         }
         return replace(self.config, shaping=replace(self.config.shaping, **values))
 
-    def _look_up(self, model: Any, setting: str, text: str) -> int:
-        from core.decoding.loop.text import single_token
+    def _look_up(self, model: Any, setting: str, text: str) -> Any:
+        from core.decoding.loop.text import single_token, tokens_of_text
 
-        if len(_TOKENS) >= _MOST_TOKENS:
-            _TOKENS.clear()
-        name = SETTINGS[setting].name
-        token = _TOKENS[self.model, text] = single_token(model, text, name)
-        return token
+        several = _LINES[setting].several
+        held: dict[tuple[str, str], Any] = _SEQUENCES if several else _TOKENS
+        if len(held) >= _MOST_TOKENS:
+            held.clear()
+        look_up: Callable[..., Any] = tokens_of_text if several else single_token
+        held[self.model, text] = found = look_up(model, text, SETTINGS[setting].name)
+        return found
 
 
 def with_lines(request: Request, read: Read) -> LinesRequest:
@@ -85,8 +103,9 @@ def with_lines(request: Request, read: Read) -> LinesRequest:
     Raises:
         ConfigError: a line of another form.
     """
-    texts = tuple((name, str(read(SETTINGS[name].key))) for name in _LINES)
+    acting = (name for name, row in zip(_LINES, ROWS, strict=True) if row.acts(read))
+    texts = tuple((name, str(read(SETTINGS[name].key))) for name in acting)
     for name, text in texts:
-        _LINES[name].read(text, lambda _: 0)
+        _LINES[name].read(text, lambda _, several=_LINES[name].several: [0] if several else 0)
     arguments = {field.name: getattr(request, field.name) for field in fields(request)}
     return LinesRequest(**arguments, texts=texts)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 from core.decoding.autoregressive.config import Greedy
+from core.decoding.constraints.reading import constrained_steps
 from core.decoding.counting import nth
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import NBSP, percent, stage_name
+from pages.ui.decode import repeats
 
 # From this on no setting changes much.
 _SURE = 0.95
@@ -15,7 +20,8 @@ _SURE = 0.95
 def words(trace: Trace, step: TokenStep) -> str:
     """Return about three short sentences as Markdown, without the text of any token: that would be
     a stranger's markup."""
-    points = [_certainty(trace, step), _choice(trace, step), _cuts(step), _unknown(trace, step)]
+    points = [_certainty(trace, step), _choice(trace, step), _allowed(trace, step), _cuts(step)]
+    points += [repeats.words(trace, step), _unknown(trace, step)]
     listed = "\n".join(f"- {point}" for point in points if point)
     return f"## What to notice\n\n{listed}".replace(NBSP, " ")
 
@@ -70,6 +76,22 @@ def _unknown(trace: Trace, step: TokenStep) -> str:
         f"The server names the {trace.known} likeliest tokens; {percent(step.tail_mass)} are on "
         "others. A draw that falls on these is refused; top-k below that number keeps it from them."
     )
+
+
+def _allowed(trace: Trace, step: TokenStep) -> str:
+    """Return what the constraint allowed; nothing where it removed no token."""
+    lone = replace(trace, steps=(step,))
+    for allowed in constrained_steps(lone):
+        if allowed.log_mass == 0:
+            continue
+        tokens = "one token" if allowed.forced else f"{allowed.allowed:,} tokens"
+        mass = f"{percent(math.exp(allowed.log_mass))} of the model's probability"
+        wanted = allowed.wanted
+        refused = f"; its likeliest, with {percent(wanted.raw_prob)}, isn't one" if wanted else ""
+        return (
+            f"The constraint allows {tokens} with {mass} (ln S = {allowed.log_mass:.2f}){refused}."
+        )
+    return ""
 
 
 def _cuts(step: TokenStep) -> str:

@@ -14,7 +14,7 @@ from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
 from core.figures.opening import contested_step
 from pages.ui import platform, registry
-from pages.ui.decode import controls, state, tabs
+from pages.ui.decode import controls, repeats, state, tabs
 from pages.ui.decode.state import DecodeView
 from pages.ui.run import address, changed
 from pages.ui.run.display import bar, later, panel
@@ -106,6 +106,7 @@ def _strip(view: DecodeView, trace: Trace, *, live: bool) -> None:
         by=by,
         live=live,
         marked=state.uncertain_steps(trace),
+        repeated=() if live or view.step is None else repeats.steps(trace, view.step),
         then=redraw_step,
         rested=partial(platform.rerun, REST),
     )

@@ -10,6 +10,7 @@ from core.decoding.record.trace import Trace
 from core.figures.base.figure import Figure
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.paper import Paper
+from core.figures.samplers.state import sampler_of
 from pages.ui.decode.state import DecodeView, median_run
 from pages.ui.run.parts import FigureWindow, PagePart, selected_step, windows_of
 
@@ -75,6 +76,11 @@ UNCERTAINTY = PagePart(
     figures.uncertainty,
     _read_or_run,
 )
+STATE = PagePart(
+    "state",
+    figures.sampler_state,
+    lambda view, trace: _selected(view, trace) if sampler_of(trace) else None,
+)
 PROMPT = PagePart(
     "prompt",
     figures.prompt_reading,
@@ -88,4 +94,4 @@ TIME = PagePart(
     lambda view, trace: dict(zip(("runs", "others"), timed_runs(view, trace), strict=True)),
 )
 STEP = (CANDIDATES, STAGES, SOFTMAX)
-RUN = (UNCERTAINTY, PROMPT, TIME)
+RUN = (UNCERTAINTY, STATE, PROMPT, TIME)

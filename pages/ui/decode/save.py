@@ -9,6 +9,7 @@ from core.export.web.run_page import PAPER
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
 from pages.ui.decode.branches import TREE
+from pages.ui.decode.constraint import CONSTRAINT
 from pages.ui.decode.forks import FORKS
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.parts import HEATMAP, RUN, STEP
@@ -22,7 +23,7 @@ from pages.ui.run.parts import saved_parts
 def parts(view: DecodeView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
     """The whole run in windows, the selected step, and what its tabs show."""
     of_strategy = strategy_of(trace.config).parts.values()
-    rows = (HEATMAP, *STEP, *of_strategy, *RUN, FORKS, PINS, TREE)
+    rows = (HEATMAP, *STEP, *of_strategy, CONSTRAINT, *RUN, FORKS, PINS, TREE)
     figures = saved_parts(rows, view, trace, paper)
     if view.compared is None:
         figures.append(Part("time-of-the-cache", needs="press “Time the cache” under Time first"))

@@ -14,8 +14,19 @@ from core.export.part import Part
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
+from core.figures.samplers.state import sampler_of
 from pages.ui import platform, registry
-from pages.ui.decode import another, branches, controls, forks, notice, parts, state, work
+from pages.ui.decode import (
+    another,
+    branches,
+    constraint,
+    controls,
+    forks,
+    notice,
+    parts,
+    state,
+    work,
+)
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import DecodeView
 from pages.ui.platform import slot
@@ -33,7 +44,7 @@ from pages.ui.widgets.controls.control import defaults, value
 
 # What keeps the heatmap and the selected step on one screen.
 HEATMAP_ROWS = 6
-_READY = ("uncertainty", "arithmetic", "prompt", "time")
+_READY = ("uncertainty", "state", "arithmetic", "prompt", "time")
 _UNCERTAIN = "U: the next step with more entropy than the run has on average"
 
 
@@ -98,7 +109,17 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
             if branches.shown_tree(view)
             else {}
         ),
+        **(
+            {"constraint": Tab("Constraint", partial(constraint.draw, view, trace, redraw))}
+            if trace.config.shaping.constraint
+            else {}
+        ),
         "uncertainty": Tab("Uncertainty", partial(_uncertainty, view, trace, redraw)),
+        **(
+            {"state": Tab("Sampler's state", partial(_state, view, trace, redraw))}
+            if sampler_of(trace)
+            else {}
+        ),
         "forks": Tab("Fork points", partial(forks.draw, view, trace)),
         "arithmetic": Tab("Arithmetic", partial(_arithmetic, view, trace)),
         "prompt": Tab("Prompt predictions", partial(_prompt, view, trace)),
@@ -232,6 +253,15 @@ def _arithmetic(view: DecodeView, trace: Trace) -> None:
 def _uncertainty(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
     figure.chart(
         parts.UNCERTAINTY.part(view, trace),
+        (view.number, view.selected),
+        on_click=partial(select_step, view, redraw),
+        across=True,
+    )
+
+
+def _state(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
+    figure.chart(
+        parts.STATE.part(view, trace),
         (view.number, view.selected),
         on_click=partial(select_step, view, redraw),
         across=True,

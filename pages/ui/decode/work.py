@@ -101,7 +101,7 @@ def shaped(view: DecodeView, trace: Trace, step: TokenStep, config: MethodConfig
         model, logits = read_logits
         shaped_config = replace(config, top_candidates=trace.config.top_candidates)
         previous = [*trace.prompt_ids, *trace.token_ids[: step.index]]
-        reshaped = reshape_step(model, logits, previous, shaped_config, step.index)
+        reshaped = reshape_step(model, logits, previous, shaped_config, step.index, step.states)
         return Shaped(reshaped, replace(trace, config=shaped_config), changed=True)
 
     return view.memo("reshaped", (view.number, step.index, config), make)

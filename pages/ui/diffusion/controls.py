@@ -9,14 +9,13 @@ import streamlit as st
 
 from core.decoding.diffusion.config import MAX_BLOCK, Diffusion
 from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import SETTINGS
 from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import Number, Read, declare, draw, load, value
-from pages.ui.widgets.controls.knob import KNOBS, nearest_temperature
+from pages.ui.widgets.controls.knob import FILTER_KEYS, nearest_temperature
 from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
 from pages.ui.widgets.controls.options import Menu, Segments
 
@@ -97,8 +96,7 @@ ROWS = declare(
     Number("t_min", "to", 0.4, 0.01, 100.0, 0.1, field="t_min", acts=_noise,
         help="The temperature falls from the first value towards this one."),
 )  # fmt: skip
-_FILTERS = tuple(knob.key for knob in KNOBS if SETTINGS[knob.field].role == "filter")
-_FILTER_ROWS = [row for row in KNOB_ROWS if row.key in _FILTERS and row.key != "temperature"]
+_FILTER_ROWS = [row for row in KNOB_ROWS if row.key in FILTER_KEYS and row.key != "temperature"]
 _RUN = (
     *ROWS,
     *(replace(row, acts=_draws) for row in _FILTER_ROWS),

@@ -17,6 +17,7 @@ from core.decoding.record.trace import Trace
 from core.figures import token_colors
 from core.figures.base.labels import percent, settings_caption, visible_token
 from core.figures.base.paper import Paper
+from core.figures.decode.strip import kind_of, shown_text
 from core.figures.diffusion.canvas import Filled
 from core.figures.diffusion.order import text_positions
 from pages.ui import platform, registry
@@ -117,8 +118,8 @@ def _token(one: Filled, ground: str, ink: str) -> list[object]:
         f"Position {nth(one.position)}: {visible_token(one.text)}, filled at step {nth(one.step)} "
         f"with probability {percent(one.prob)}"
     )
-    text = token_strip.shown_text(one.text, one.text)
-    return [text, ground, label, token_strip.kind_of(one.text), one.step, ink]
+    text = shown_text(one.text, one.text)
+    return [text, ground, label, kind_of(one.text), one.step, ink]
 
 
 def _on_selected() -> None:
@@ -155,7 +156,7 @@ def _canvas(view: DiffusionView, trace: Trace) -> None:
     view.write_position()
     address.keep()
     columns, count = state.shown_steps(), len(canvas_steps(trace))
-    width = min(style.figure_width(), style.BESIDE)
+    width = state.canvas_width()
     window = {"first": view.first, "columns": columns}
     left, right = st.columns([3, 2], gap="small")
     with left, st.container(key=platform.key("canvas-figure"), gap="small"):

@@ -24,6 +24,9 @@ from pages.ui.widgets.controls import link
 # In the address; numbers in links begin at 0.
 POSITION = "position"
 
+# Width of the canvas beside its notes in a window of 1280 px.
+_BESIDE_NOTES = 546
+
 
 @dataclass(eq=False)
 class DiffusionView(View):
@@ -113,7 +116,12 @@ def telling_position(trace: Trace) -> int | None:
 
 def shown_steps() -> int:
     """Return the number of steps that the canvas shows at a time."""
-    return wide_columns(min(style.figure_width(), style.BESIDE))
+    return wide_columns(canvas_width())
+
+
+def canvas_width() -> int:
+    """Return the width of the canvas, px."""
+    return min(style.figure_width(), _BESIDE_NOTES)
 
 
 def stored_budget() -> DiffusionBudget | None:

@@ -17,6 +17,7 @@ LESSONS = {
     "leak": "What does a missing template cost?",
     "hot-draft": "Does a hot draft change answers?",
     "beam": "Is a wider beam more often right?",
+    "samplers": "Which sampler?",
 }
 (LESSON,) = declare(
     Segments("evaluation", "Evaluation", "leak", {**LESSONS, OWN: "My plan"}),

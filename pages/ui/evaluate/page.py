@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.evaluation.plan.statistics import all_paired, failures, results
 from core.evaluation.plan.types import Evaluation
+from core.export.part import Part
 from core.export.stored_parts import evaluation_parts
 from core.figures.base.labels import table_text
 from pages.ui import platform
@@ -45,6 +46,15 @@ No: it costs speed and nothing else, as long as the target is greedy.
   too, so its answers may differ.
 - If a report finds that speculative decoding gets 0 % right, compare the inputs of both models
   first: the acceptance rule can't cause that.
+""",
+    "samplers": """
+None of them, by so few questions: all intervals overlap, and no paired test finds a difference.
+
+- The plain cuts (top-p, min-p, typical-p, top-nσ) have the most right answers and the least
+  variety: on questions with one answer the unlikely tokens that they drop are mostly wrong ones.
+- XTC and adaptive-p are made for stories. They turn away from the likeliest token, which costs
+  answers here.
+- Mirostat and no cut lie between: at tau 3 hardly any token of this model is dropped.
 """,
     "beam": """
 No: it finds texts that are more probable, and here none of them turns a wrong answer into a right
@@ -99,7 +109,7 @@ def _figures(view: EvaluateView) -> None:
         return
     _words(view, evaluation, which)
     key = (which, view.version, len(evaluation.rows))
-    accuracy, agreement, *_ = evaluation_parts(evaluation)
+    accuracy, agreement, *sampled = evaluation_parts(evaluation)
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
         with left:
@@ -121,6 +131,11 @@ def _figures(view: EvaluateView) -> None:
                 "answers": Tab("Answers", partial(answers.draw, view, evaluation)),
                 "pairs": Tab("Paired differences", partial(_pairs, evaluation)),
                 "best": Tab("Best of N", partial(best_of_tab.draw, evaluation)),
+                **(
+                    {"variety": Tab("Variety", partial(_variety, sampled[0], key))}
+                    if sampled
+                    else {}
+                ),
                 "costs": Tab("Costs", partial(_costs, evaluation)),
             },
         )
@@ -147,6 +162,10 @@ def _about(view: EvaluateView, evaluation: Evaluation, which: str) -> str:
     if view.active("evaluate"):
         source = "Your run, under way"
     return f"{source} · {len(evaluation.rows):,} of {evaluation.plan.total:,} runs"
+
+
+def _variety(part: Part, key: tuple[object, ...]) -> None:
+    figure.chart(part, key, across=True)
 
 
 def _pairs(evaluation: Evaluation) -> None:

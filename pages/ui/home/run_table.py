@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core import figures
-from core.decoding.many.methods import Cost, cost_of
+from core.decoding.many.methods import Cost, cost_of, whole_text
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import nats, plain_name
 from pages.ui import registry
@@ -58,7 +58,7 @@ def _row(trace: Trace, cost: Cost, costs: list[Cost]) -> dict[str, Any]:
     return {
         "name": name,
         "label": f"{name}: open this run on {page.title}",
-        "text": plain_name(trace.text, 300),
+        "text": plain_name(whole_text(trace), 300),
         "numbers": [
             (nats(cost.logprob, 1), likeliest - cost.logprob < 5e-3),
             (f"{cost.tokens}", False),

@@ -11,6 +11,7 @@ from core.decoding.lab.types import LabExample
 from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
 from core.traces.lab import MAX_ROLL
 from pages.ui import platform
+from pages.ui.decode import lines
 from pages.ui.decode.methods.sampling import DRAW_HELP, DRAWS
 from pages.ui.lab.state import Lab
 from pages.ui.run import shared
@@ -26,8 +27,8 @@ WORDS, FIGURES, ROLL = "lab-words", "lab-figures", "lab-roll"
 
 _DICE, _ROLL, _WAYS, _LENGTH = declare(
     Segments("dice", "Dice", "inverse_cdf", DRAWS, field="draw", help=DRAW_HELP),
-    Number("roll", "Rolls", 0, 0, MAX_ROLL, width=110,
-        help="Number of times the dice were rolled again: 0 is the run's own throw at this "
+    Number("roll", "Rerolls", 0, 0, MAX_ROLL, width=95,
+        help="Number of times the dice were rolled again: 0 is the run's own roll at this "
         "step, with the sidebar's seed."),
     Number("ways", "Continuations", 6, 2, 12),
     Number("length", "Tokens each", 20, 4, 40),
@@ -46,7 +47,7 @@ declare(
     ),
     Toggle("fold", "Fold unbranched tokens", True),
 )
-_STEP = (*KNOB_ROWS, _DICE, shared.SEED)
+_STEP = (*KNOB_ROWS, *lines.ROWS, _DICE, shared.SEED)
 
 
 @dataclass(frozen=True)
@@ -115,13 +116,13 @@ def note_move() -> None:
 
 def ways() -> None:
     """Draw the fold of the library whose order is followed, and of how a token is drawn."""
-    with fold.popover("Order and dice", ("order", "dice")):
+    with fold.popover("Order and dice", ("order", "dice", *lines.KEYS)):
         draw("order", on_change=note_move)
-        draw("dice", on_change=redraw)
+        draw("dice", *lines.KEYS, on_change=redraw)
 
 
 def roll() -> None:
-    """Roll again, and which throw it is after the first."""
+    """Roll again, and how many times it was rolled."""
     platform.part(_roll, key=ROLL)()
 
 

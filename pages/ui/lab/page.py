@@ -177,7 +177,7 @@ def _outcome(lab: Lab, step: LabStep) -> str:
     if step.step.draw.method == "argmax":
         return f"Temperature 0 takes the most probable token: {chosen}"
     number = step.step.draw.uniform
-    dice = f"Throw {nth(step.throw)}"
+    dice = f"Roll {nth(step.throw)}"
     if number is not None:
         dice += f", the number {number:.4f},"
     words = [f"{dice} draws {chosen}"]
@@ -189,9 +189,12 @@ def _outcome(lab: Lab, step: LabStep) -> str:
     )
     if lab.flipped:
         words.append(f"flipped by the last change: it was {visible_token(lab.flipped, 24)}")
-    if step.skipped:
-        names = ", ".join(stage_name(name) for name in step.skipped)
-        words.append(f"{step.order.label} has no {names}: left out")
+    missing = [stage_name(name) for name in step.skipped if step.order.lacks(name)]
+    beside = [stage_name(name) for name in step.skipped if not step.order.lacks(name)]
+    if missing:
+        words.append(f"{step.order.label} has no {', '.join(missing)}: left out")
+    if beside:
+        words.append(f"with mirostat {step.order.label} leaves out {', '.join(beside)}")
     return " · ".join(words)
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import streamlit as st
 
 from core.decoding.lab.types import Continuations, LabExample, LabStep
+from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.traces.lab import load_lab, telling_step
 from pages.ui import platform
@@ -32,7 +33,8 @@ class StepRef:
 
     Args:
         ids: the tokens before it; None for those of the prompt.
-        index: how many of them were generated: the first throw of the dice.
+        index: how many of them were generated: the first roll of the dice.
+        states: of samplers at the step, as the run recorded them.
         revision, dtype: of the model that generated them, where it is known.
     """
 
@@ -42,6 +44,7 @@ class StepRef:
     system: str = ""
     ids: tuple[int, ...] | None = None
     index: int = 0
+    states: tuple[tuple[str, float], ...] = ()
     revision: str = ""
     dtype: str = ""
 
@@ -141,7 +144,7 @@ class Lab(PageView):
         self.drop(*self.jobs)
         self.deferred, self.cached, self.failures = {}, {}, {}
         trace, index = example.step.trace, example.index
-        self.linked = _behind(trace, trace.prompt_ids, index)
+        self.linked = _behind(trace, trace.prompt_ids, index, example.step.step)
         self.example, self.from_file = example, True
         self.step = self.step_of = self.grown = self.prompt_inputs = None
         self.memory.clear()
@@ -183,7 +186,7 @@ def follow(lab: Lab, view: DecodeView) -> None:
 
 
 def pick(lab: Lab, index: int) -> None:
-    """Look at another step of the run, with the throw that the run made there."""
+    """Look at another step of the run, with the roll that the run made there."""
     lab.index, lab.linked = index, None
     st.session_state[platform.key("at")] = "run"
     st.session_state[platform.key("roll")] = 0
@@ -199,7 +202,7 @@ def open_selected() -> None:
 
 
 def _take_dice(trace: Trace | None) -> None:
-    """The dice of the run, so that the same throw draws the same token."""
+    """The dice of the run, so that the same roll draws the same token."""
     draw = getattr(trace.config, "draw", None) if trace is not None else None
     if draw in DRAWS:
         st.session_state[platform.key("dice")] = draw
@@ -223,16 +226,17 @@ def step_ref(lab: Lab, view: DecodeView) -> StepRef:
 def _ref_in(trace: Trace, index: int) -> StepRef:
     at = max(0, min(index, len(trace.token_ids) - 1))
     ids = (*trace.prompt_ids, *trace.token_ids[:at])
-    return _behind(trace, ids, at)
+    return _behind(trace, ids, at, trace.token_steps[at] if trace.token_steps else None)
 
 
-def _behind(trace: Trace, ids: tuple[int, ...], index: int) -> StepRef:
+def _behind(trace: Trace, ids: tuple[int, ...], index: int, step: TokenStep | None) -> StepRef:
     """Return the step behind these tokens, in the model that made the trace."""
     return StepRef(
         trace.model_id,
         trace.prompt,
         ids=ids,
         index=index,
+        states=() if step is None else tuple(step.states.items()),
         revision=trace.model_revision,
         dtype=trace.dtype,
     )

@@ -10,6 +10,7 @@ import streamlit as st
 from core import figures
 from core.decoding.counting import nth
 from core.decoding.lab.types import Continuations, LabStep, distinct
+from core.decoding.shaping.library_table import library_table
 from core.export.part import of_figure
 from core.figures.base.figure import Figure
 from core.figures.lab.words import lab_caption
@@ -39,9 +40,27 @@ def draw(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
         "cuts": Tab("All cuts", partial(_cuts, lab, ref, settings, step)),
         "tree": Tab("Continuations", partial(_ways, lab, ref, settings)),
         "logprobs": Tab("API log-probabilities", api_logprobs.draw),
+        "libraries": Tab("Libraries", _libraries),
     }
     # The first three start work by being drawn.
-    panel.tabs("lab_look", drawings, ready=("tree", "logprobs"))
+    panel.tabs("lab_look", drawings, ready=("tree", "logprobs", "libraries"))
+
+
+def _libraries() -> None:
+    """Draw the table of samplers and libraries."""
+    head, *rows = library_table()
+    st.text(
+        "A number is the sampler's place in the library's order; a dash means that the library "
+        "lacks it, and the column behind them says why."
+    )
+    named = [row[0].replace("`", "").rstrip(")").split(" (", 1) for row in rows]
+    columns = {
+        head[0]: [name for name, _ in named],
+        **{name: [row[at] for row in rows] for at, name in enumerate(head) if at},
+        "settings": [fields for _, fields in named],
+    }
+    widths = {head[0]: 160, **dict.fromkeys(head[1:-1], 70), head[1]: 100, head[-1]: 420}
+    table.draw("libraries", columns, widths=widths)
 
 
 def _cuts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:

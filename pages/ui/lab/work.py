@@ -25,7 +25,9 @@ def _read_logits(job: Job, ref: StepRef) -> Any:
     # Imported here for what follows the reading, too.
     from core.decoding.lab.step import lab_step, read_step_logits  # noqa: F401
 
-    return job.compute("Reading the step", read_step_logits, model, ids)
+    read = job.compute("Reading the step", read_step_logits, model, ids)
+    generated = 0 if ref.ids is None else ref.index
+    return read._replace(generated=generated, states=dict(ref.states))
 
 
 def _load(job: Job, ref: StepRef) -> tuple[Any, list[int]]:
@@ -145,7 +147,7 @@ def _note_flip(lab: Lab, key: tuple[Hashable, ...], new: LabStep) -> None:
 def _work_out(
     name: str, job: Job, ready: Any, settings: LabSettings, throw: int, shown: LabStep
 ) -> Any:
-    """Compute one of `MEASURED`: all cuts, the decision boundaries, the next 1,000 throws, or the
+    """Compute one of `MEASURED`: all cuts, the decision boundaries, the next 1,000 rolls, or the
     temperature sweep.
     """
     from core.decoding.lab.cuts import all_cuts

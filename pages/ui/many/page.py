@@ -10,6 +10,7 @@ import streamlit as st
 from core import figures
 from core.decoding.counting import counted, nth
 from core.decoding.errors import DecodingError
+from core.decoding.many.methods import whole_text
 from core.decoding.many.types import ManyRuns
 from core.export.part import Part, of_figure
 from core.figures.base.labels import plain_name
@@ -26,7 +27,7 @@ from pages.ui.run.figures import figure
 from pages.ui.run.files import runs_menu
 from pages.ui.run.files.save import turn_to
 from pages.ui.shell import glossary
-from pages.ui.widgets import style, table
+from pages.ui.widgets import table
 from pages.ui.widgets.controls import control, link
 from pages.ui.widgets.controls.control import Read, in_words, value
 
@@ -203,7 +204,7 @@ def _one_run(view: ManyView, many: ManyRuns, place: int) -> None:
     with st.container(key=platform.key("many-run"), border=True, gap="small"):
         words = runs_words(many, (place,))
         st.text(f"Run {nth(place)}{f': {words}' if words else ''}")
-        st.text(trace.text or "∅")
+        st.text(whole_text(trace) or "∅")
         others = runs_words(many, text.runs)
         if len(text.runs) > 1:
             st.text(
@@ -258,18 +259,26 @@ def _runs(view: ManyView, many: ManyRuns) -> None:
     frame = {
         "run": data["run"],
         "settings": data["settings"],
-        "generated text": [plain_name(text, 300) for text in data["generated"]],
+        "generated text": [plain_name(whole_text(trace), 300) for trace in many.traces],
         "same text": [len(many.texts[place - 1].runs) for place in data["text"]],
         "tokens": data["tokens"],
-        "mean surprisal": data["mean_surprisal"],
+        "surprisal": data["mean_surprisal"],
         "ended": data["ended"],
     }
     table.draw(
         "many-runs",
         frame,
-        numbers={"same text": "%d", "mean surprisal": "%.3f"},
-        notes={"same text": "Runs with the same tokens.", "mean surprisal": "Nats a token."},
-        widths={"run": 50, "settings": 90 if style.narrow() else 130, "generated text": 330},
+        numbers={"same text": "%d", "tokens": "%d", "surprisal": "%.3f"},
+        notes={"same text": "Runs with the same tokens.", "surprisal": "Mean, nats a token."},
+        # All columns but the last, beside the rail at 1280 px: together 660 px.
+        widths={
+            "run": 44,
+            "settings": 90,
+            "generated text": 205,
+            "same text": 82,
+            "tokens": 62,
+            "surprisal": 82,
+        },
         most_rows=12,
         on_pick=view.select,
     )

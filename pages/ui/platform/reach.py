@@ -20,8 +20,19 @@ def shared() -> bool:
     return hosts.is_shared(st.get_option("server.address"), settings().hosts)
 
 
+def client() -> str:
+    """Return the visitor's network address; empty on this machine.
+
+    Behind a proxy, for which the operator names hosts, it is the one that the proxy has added last.
+    """
+    forwarded = (st.context.headers.get(_FORWARDED) or "") if settings().hosts else ""
+    return forwarded.rpartition(",")[2].strip()[:_LONGEST] or st.context.ip_address or ""
+
+
 # In a link, and in the header of a request (`deploy/haproxy.cfg`): the replica that must answer.
 REPLICA, _HEADER = "replica", "X-Replica"
+# Characters of the longest address (IPv6).
+_FORWARDED, _LONGEST = "X-Forwarded-For", 45
 
 
 def replica() -> str:

@@ -43,10 +43,15 @@ declare(
     Segments("read_color", "Colour by", "surprisal",
         {"surprisal": "Surprisal", "probability": "Probability", "entropy": "Entropy",
          "rank": "Rank"}),
+    Text("word", "Word", "kite", max_chars=60, width=280,
+        help="A word, of several tokens too. Each place has the probability that the model goes on "
+        "with it, with or without a space before it."),
     Number("opening", "Opening, tokens", 8, 1, 2_000, short=True,
         help="So many first tokens are the text's own; the model goes on from there."),
     Segments("writer", "The model writes by", "beam",
         {"beam": "Beam search", "greedy": "Greedy", "sampling": "Sampling"}),
+    Segments("own_axis", "Axis", "surprisal",
+        {"surprisal": "Surprisal", "probability": "Probability"}),
     Menu("other_model", "Compare with", "bfloat16", _others, free=models.free_choice, width=360,
         help="Another number type, or another model with the same tokenizer: a quantized one "
         "against what it was made from."),

@@ -15,6 +15,7 @@ from pages.ui.decode.parts import HEATMAP, MOST_FIGURES, UNCERTAINTY
 from pages.ui.read.state import ReadView
 from pages.ui.run.figures.pins import PINS
 from pages.ui.run.parts import FigureWindow, PagePart, selected_step, windows_of
+from pages.ui.widgets.controls.control import value
 
 
 def _windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
@@ -41,9 +42,15 @@ def _own_text(view: ReadView, trace: Trace) -> Mapping[str, Any] | None:
             TokenLine("the text", tuple(text_tokens(trace))),
             TokenLine(f"the model's, {writer}", tuple(text_tokens(written))),
         ),
+        "quantity": str(value("own_axis")),
         "opening": min(opening, len(trace.prompt_ids) + len(trace.token_ids)),
         "caption": figures.reading_caption(trace),
     }
+
+
+def _word(view: ReadView, trace: Trace) -> Mapping[str, Any] | None:
+    word = view.result("word")
+    return None if word is None else {"word": word, "trace": trace, "selected": view.selected}
 
 
 def _divergence(view: ReadView, trace: Trace) -> Mapping[str, Any] | None:
@@ -58,6 +65,7 @@ FAVOURITES = PagePart(
     "favourites", figures.reading_favourites, _favourites, windows=_windows, unit="token"
 )
 CANDIDATES = PagePart("candidates", figures.candidate_bars, _candidates, where=selected_step)
+WORD = PagePart("word", figures.word_line, _word, "open A word first")
 OWN = PagePart("own-text", figures.surprisal_lines, _own_text, "open The model's own first")
 DIVERGENCE = PagePart("two-models", figures.model_divergence, _divergence, "open Two models first")
-ALL = (FAVOURITES, CANDIDATES, UNCERTAINTY, HEATMAP, OWN, DIVERGENCE, PINS)
+ALL = (FAVOURITES, CANDIDATES, UNCERTAINTY, HEATMAP, WORD, OWN, DIVERGENCE, PINS)

@@ -18,7 +18,7 @@ _OTHERWISE = "the most surprising one is selected"
 
 @dataclass(eq=False)
 class ReadView(View):
-    """One session's view of one text; its keyed work is `pins`, `own` and `divergence`.
+    """One session's view of one text; its keyed work is `pins`, `word`, `own` and `divergence`.
 
     Args:
         token_first: place of the first token of the window of favourites.
@@ -30,7 +30,7 @@ class ReadView(View):
     key: ClassVar[str] = "read-view"
     example: ClassVar[str] = "read.json"
     reads: ClassVar[bool] = True
-    of_trace: ClassVar[tuple[str, ...]] = ("check", "pins", "own", "divergence")
+    of_trace: ClassVar[tuple[str, ...]] = ("check", "pins", "word", "own", "divergence")
 
     token_first: int = 0
     linked: str = ""

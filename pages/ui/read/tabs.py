@@ -1,4 +1,4 @@
-"""Tabs of the page Read: the selected token, the whole text, the model's own, two models, pins."""
+"""Tabs of the page Read: a token, the whole text, a word, the model's own, two models, pins."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.counting import counted
-from core.decoding.reading.types import text_of
+from core.decoding.reading.types import most_word_tokens, text_of
 from core.decoding.record.trace import Trace
 from core.figures.base.grid import columns_for
 from core.figures.base.paper import Paper
@@ -44,6 +44,7 @@ def draw(view: ReadView, trace: Trace, redraw: Callable[[], None]) -> None:
             "uncertainty": Tab("Uncertainty", partial(_uncertainty, view, trace, select)),
             "candidates": Tab("This token", partial(_candidates, view, trace)),
             "heatmap": Tab("Likeliest tokens", partial(_heatmap, view, trace, select)),
+            "word": Tab("A word", partial(_word, view, trace, select)),
             "own": Tab("The model's own", partial(_own_text, view, trace)),
             "models": Tab("Two models", partial(_models, view, trace)),
             "pins": Tab("Pinned tokens", partial(pins.draw, view, trace, select)),
@@ -77,11 +78,34 @@ def _heatmap(view: ReadView, trace: Trace, select: Callable[[list[object]], None
     )
 
 
+def _word(view: ReadView, trace: Trace, select: Callable[[list[object]], None]) -> None:
+    control.draw("word")
+    word = str(value("word")).strip()
+    if not word:
+        st.text("Write a word to follow its probability along the text.")
+        return
+
+    def make(job: Job) -> Any:
+        return work.follow(job, trace, word)
+
+    key, tokens = (view.number, word), most_word_tokens(trace, word)
+    where = trace.model_id
+    if _measured(view, "word", key, where, "Follow the word", make, tokens) is not None:
+        depends = (view.number, view.selected, word)
+        part, before = parts.WORD.part(view, trace), len(trace.prompt_ids)
+
+        def select_place(custom: list[object]) -> None:
+            if custom and isinstance(custom[0], int | float):
+                select([custom[0] - before])
+
+        figure.chart(part, depends, on_click=select_place, across=True)
+
+
 def _own_text(view: ReadView, trace: Trace) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         control.draw("opening")
-        control.draw("writer", label_visibility="collapsed")
-    opening, writer = int(value("opening")), str(value("writer"))
+        control.draw("writer", "own_axis", label_visibility="collapsed")
+    opening, writer, axis = int(value("opening")), str(value("writer")), str(value("own_axis"))
     count = len(trace.prompt_ids) + len(trace.token_ids)
     opening = min(opening, count - 1)
     config = controls.writing_config(count - opening)
@@ -93,7 +117,9 @@ def _own_text(view: ReadView, trace: Trace) -> None:
     made = _measured(view, "own", key, trace.model_id, "Let the model write", make, tokens)
     if made is None:
         return
-    figure.chart(parts.OWN.part(view, trace), (view.number, opening, writer, config), across=True)
+    figure.chart(
+        parts.OWN.part(view, trace), (view.number, opening, writer, config, axis), across=True
+    )
     st.text(f"The model's own text: {text_of(made[2])}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.decoding.config import MethodConfig
-from core.decoding.reading.types import ModelDivergence
+from core.decoding.reading.types import FollowedWord, ModelDivergence
 from core.decoding.record.trace import Trace
 from pages.ui.read.controls import NUMBER_TYPES
 from pages.ui.run import jobs
@@ -17,6 +17,17 @@ def write_own(job: Job, trace: Trace, opening: int, config: MethodConfig) -> Tra
     model = jobs.load_for(job, trace)
     written: Trace = job.compute("Writing its own text", own_text, model, trace, opening, config)
     return written
+
+
+def follow(job: Job, trace: Trace, word: str) -> FollowedWord | None:
+    """Return the probability of a word before each token of the text."""
+    from core.decoding.reading.word import follow_word
+
+    model = jobs.load_for(job, trace)
+    followed: FollowedWord | None = job.compute(
+        "Following the word", follow_word, model, trace, word
+    )
+    return followed
 
 
 def compare(job: Job, trace: Trace, other: str) -> ModelDivergence:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from core.decoding.reasoning.config import LEVELS, MARK_TOKENS, Reasoning
 from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import Shaping
 from core.evaluation.example import (
     ANSWER,
     BEST_OF_SAMPLES,
@@ -25,7 +25,7 @@ from core.evaluation.questions.chains import MOST_STEPS
 from pages.ui import platform
 from pages.ui.run import shared
 from pages.ui.widgets import ahead, words
-from pages.ui.widgets.controls import fold, knob_rows, rail
+from pages.ui.widgets.controls import constraint, fold, knob_rows, rail
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import Number, Read, Text, Toggle, declare, draw, value
 from pages.ui.widgets.controls.knob import Knob
@@ -147,10 +147,10 @@ def _room(read: Read) -> int:
 
 def reasoning(read: Read, *, temperature: float, **bounds: Any) -> Reasoning:
     """A config with these bounds and this temperature (0 is greedy), else as the controls say."""
-    settings = arguments(COMMON, read)
+    settings = arguments((*COMMON, *constraint.ROWS), read)
     if temperature > 0:
         settings |= {"do_sample": True, "seed": int(read("seed"))}
-        settings["shaping"] = Shaping(temperature=temperature)
+        settings["shaping"] = replace(settings["shaping"], temperature=temperature)
     return Reasoning(**settings, **bounds)
 
 
@@ -162,7 +162,7 @@ def control_values(trace: Trace) -> dict[str, Any]:
     values["whole"] = 0 if run.max_new_tokens == run.room else _WHOLE.fit(run.max_new_tokens)
     values["reason_temperature"] = _TEMPERATURE.fit(run.shaping.temperature if run.draws else 0)
     seed = shared.seed_row(lambda _: run.draws)
-    return reached((*COMMON, _THINKING, seed), run, values)
+    return reached((*COMMON, *constraint.ROWS, _THINKING, seed), run, values)
 
 
 def budget(then: Callable[[], None], settled: Callable[[], None]) -> None:
@@ -231,5 +231,6 @@ def _take_level(then: Callable[[], None]) -> None:
 def more() -> None:
     """Draw the less common settings."""
     keys = ("problem_seed", "whole", "answer_tokens", "ignore_end", "wait", "use_tool")
-    with fold.popover("More settings", keys):
+    with fold.popover("More settings", (*keys, *constraint.KEYS)):
         draw(*keys)
+        constraint.draw_constraint()

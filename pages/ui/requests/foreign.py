@@ -12,6 +12,7 @@ from core.decoding.counting import counted, nth
 from core.decoding.errors import TraceError
 from core.figures.base.labels import percent, visible_token
 from core.figures.base.theme import Theme
+from core.figures.decode.strip import kind_of, shown_text
 from core.traces.foreign import MAX_BYTES, ForeignAnswer, read_foreign
 from core.traces.foreign_tokens import ForeignToken
 from pages.ui.requests.state import RequestsView
@@ -165,8 +166,8 @@ def _top(token: ForeignToken) -> str:
 
 def _strip_token(at: int, token: ForeignToken, theme: Theme) -> list[Any]:
     probability = _probability(token)
-    shown = token_strip.shown_text(token.added, token.text)
+    shown = shown_text(token.added, token.text)
     label = f"Token {nth(at)}: {visible_token(token.text)}, {_known_of(token)}"
     ground = theme.grid if probability is None else theme.uncertainty_color(1 - probability)
     ink = theme.text_on(ground)
-    return [shown, ground, label, token_strip.kind_of(token.added), None, ink]
+    return [shown, ground, label, kind_of(token.added), None, ink]

@@ -23,7 +23,8 @@ def example(name: str, read: Callable[[str], T]) -> T | None:
         return None
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
+# One entry for each stored example: with fewer, a tour of all pages reads each file again.
+@st.cache_resource(show_spinner=False, max_entries=32)
 def _read(version: tuple[str, int], _reader: Callable[[str], Any]) -> Any:
     """Read one version of a file, identified by its path and modification time."""
     return _reader(version[0])

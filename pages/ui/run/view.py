@@ -233,7 +233,8 @@ class View(PageView):
 
 def select_step(view: View, redraw: Callable[[], None], custom: list[object]) -> None:
     """Select the step that a click on a figure names, and redraw."""
-    if custom and isinstance(custom[0], int | float):
+    # The first tokens of a text that was read have no step of their own.
+    if custom and isinstance(custom[0], int | float) and custom[0] >= 0:
         view.select(int(custom[0]))
         redraw()
 

@@ -12,6 +12,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   tab.free = inSlots(tab, data.free.map((key) => `.st-key-${key} input`));
   if (tab.told === data.theme) tab.told = null;
   if (data.focus) focusField(data.focus);
+  tellStored(tab, data.item, setTriggerValue);
   followWidth(tab, data, setStateValue);
   setTimeout(() => followTheme(tab, data, parentElement.querySelector(".probe"), setTriggerValue));
 }
@@ -35,6 +36,18 @@ function prepare(script) {
   addEventListener("focusout", keepInRange, true);
   addEventListener("keydown", (event) => event.key === "Enter" && keepInRange(event), true);
   return tab;
+}
+
+// A value of an earlier visit, once a tab.
+function tellStored(tab, item, setTriggerValue) {
+  if (tab.toldStored) return;
+  tab.toldStored = true;
+  try {
+    const stored = localStorage.getItem(item);
+    if (stored !== null) setTriggerValue("stored", stored);
+  } catch {
+    // Storage is switched off.
+  }
 }
 
 // The field of a key, which the page may draw later than this.

@@ -5,7 +5,7 @@ A history of pages, numbers in their range, menus that take any text, the theme,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -18,6 +18,7 @@ from pages.ui.widgets.source import source
 
 # In the session's state.
 _FOCUS = "focus_field"
+_KEY = "prepared"
 _component = st.components.v2.component(
     "decoding_explorer.browser",
     html='<i class="probe"></i>',
@@ -31,15 +32,23 @@ def focus(key: str) -> None:
     st.session_state[_FOCUS] = key
 
 
-def prepare(slots: Sequence[str]) -> None:
+def prepare(slots: Sequence[str], item: str, found: Callable[[str], None]) -> None:
     """Send the setup to the browser, once a run; nothing is shown.
 
     Args:
         slots: prefixes of the keys of the page's runs.
+        item: name of a value that the browser may have stored on an earlier visit.
+        found: callback with that value, called at most once a tab.
     """
+
+    def tell() -> None:
+        stored = (st.session_state.get(_KEY) or {}).get("stored")
+        if isinstance(stored, str):
+            found(stored)
+
     with st.container(key="browser"):
         _component(
-            key="prepared",
+            key=_KEY,
             data={
                 "theme": style.theme().name,
                 "window": style.window(),
@@ -52,8 +61,10 @@ def prepare(slots: Sequence[str]) -> None:
                 "script": SCRIPT,
                 "slots": ("", *slots),
                 "focus": st.session_state.pop(_FOCUS, ""),
+                "item": item,
             },
             # Either callback starts a run, which draws everything in the new theme or width.
             on_theme_change=lambda: None,
             on_window_change=lambda: None,
+            on_stored_change=tell,
         )

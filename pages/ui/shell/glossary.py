@@ -56,7 +56,7 @@ TERMS = {
     "Tokens win as often as their probabilities say.",
     "multinomial": "The way in which torch draws: each probability is divided by a random number, "
     "and the highest quotient wins.",
-    "dice, throw, seed": "The random numbers of a run are its dice, those of one step a throw. The "
+    "dice, roll, seed": "The random numbers of a run are its dice, those of one step a roll. The "
     "seed fixes them: with the same seed they are the same.",
     "prefill": "The first forward of a run, which reads the whole prompt.",
     "forward": "One computation of the model, for one token or for several at once. That of the "

@@ -9,7 +9,6 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import SETTINGS
 from core.decoding.speculative.config import MAX_POSTERIOR, Acceptance, Speculative
 from core.figures.base.labels import visible_token
 from core.models.places import DEFAULT_DRAFT
@@ -17,7 +16,7 @@ from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
-from pages.ui.widgets.controls import fold
+from pages.ui.widgets.controls import constraint, fold
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import (
     Number,
@@ -29,7 +28,7 @@ from pages.ui.widgets.controls.control import (
     row_of,
     value,
 )
-from pages.ui.widgets.controls.knob import KNOBS, nearest_temperature
+from pages.ui.widgets.controls.knob import FILTER_KEYS, nearest_temperature
 from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
 from pages.ui.widgets.controls.options import Menu, Segments
 
@@ -122,23 +121,24 @@ declare(
     ),
 )
 # Decode's filters; its penalties act on neither model here.
-_FILTERS = tuple(knob.key for knob in KNOBS if SETTINGS[knob.field].role == "filter")
-_FILTER_ROWS = [row for row in KNOB_ROWS if row.key in _FILTERS]
+_FILTER_ROWS = [row for row in KNOB_ROWS if row.key in FILTER_KEYS]
 _RUN = (
     *ROWS,
+    *constraint.ROWS,
     *(
         row if row.key == "temperature" else replace(row, acts=_samples)
         for row in KNOB_ROWS
-        if row.key in ("temperature", *_FILTERS)
+        if row.key in ("temperature", *FILTER_KEYS)
     ),
     shared.SEED,
 )
 
 
 _FOLDED = (
-    *_FILTERS,
+    *FILTER_KEYS,
     *("scoring", "adaptive", "ngram_size", "confidence", "own_temperature", "draft_temperature"),
     *("typical_epsilon", "typical_delta"),
+    *constraint.KEYS,
 )
 
 
@@ -230,6 +230,7 @@ def _more() -> None:
             draw("draft_temperature")
     if _is_typical(value):
         draw("typical_epsilon", "typical_delta")
+    constraint.draw_constraint()
 
 
 def weights(model: str) -> list[float]:

@@ -88,10 +88,20 @@ def test_a_guess_in_a_lesson_is_drawn_on_the_teacher_s_page(page: Page, server: 
     other.reload()
     expect(line).to_contain_text(f"You are in class {code}")
     expect(page.get_by_text("1 pupil in the class")).to_be_visible()
+    # A page that is opened without the link belongs to the class, until it is left.
+    other.goto(f"{server}/beam")
+    expect(line).to_contain_text(f"You are in class {code}")
+    expect(other).to_have_url(re.compile(f"class={code}"))
     other.get_by_role("button", name="Leave", exact=True).first.click()
     expect(line).to_be_hidden()
     expect(page.get_by_text("0 pupils in the class")).to_be_visible()
+    other.wait_for_function("() => localStorage.getItem('decoding-explorer-pupil') === null")
+
+    other.goto(teacher.link)
+    expect(line).to_contain_text(f"You are in class {code}")
     teacher.press("End the class")
     teacher.press("End it now")
     expect(page.get_by_role("button", name="Open a class")).to_be_visible()
+    # A pupil who does nothing reads it, too.
+    expect(line).to_contain_text("The class has ended.")
     assert page.troubles == []  # type: ignore[attr-defined]

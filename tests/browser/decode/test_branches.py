@@ -119,7 +119,7 @@ def test_the_menu_of_a_button_low_in_the_window_has_its_height(
     )
     button.click()
     menu = page.get_by_test_id("stPopoverBody")
-    expect(menu.get_by_role("button", name="Go on from here")).to_be_in_viewport()
+    expect(menu.get_by_role("button", name="Go on with this one")).to_be_in_viewport()
     box = menu.bounding_box()
     assert box is not None and box["height"] > 300 and box["y"] + box["height"] <= height
     assert decode.page.troubles == []  # type: ignore[attr-defined]

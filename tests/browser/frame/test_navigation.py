@@ -37,14 +37,12 @@ def test_an_old_link_to_decode_opens_it_with_its_query_and_back_leaves_it(
     """Decode had the address that Home has now."""
     page.goto(f"{server}/requests")
     expect(page.get_by_role("heading", name="Requests", exact=True)).to_be_visible()
-    before = page.evaluate("history.length")
     page.goto(f"{server}/?{urlencode({'prompt': 'The cat & the hat', 'tokens': 7, 'run': 1})}")
     decode = DecodePage(page, server).expect_open()
     expect(page).to_have_url(re.compile(r"/decode\?.*tokens=7"))
     expect(decode.status).to_contain_text("Your run · 7 tokens")
     expect(page.locator(".st-key-prompt textarea")).to_have_value("The cat & the hat")
-    assert page.evaluate("history.length") == before + 1
-    page.go_back()
+    page.go_back()  # The old address is no entry of the history.
     expect(page).to_have_url(f"{server}/requests")
     expect(page.get_by_role("heading", name="Requests", exact=True)).to_be_visible()
     page.go_forward()

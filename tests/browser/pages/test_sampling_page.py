@@ -61,11 +61,11 @@ def test_a_step_of_the_run_is_brought_over_linked_and_saved(
     page.get_by_role("link", name="Sampling lab").click()
     lab.expect_open()
     expect(page.get_by_role("button", name=re.compile("Step 5 of 12"))).to_be_visible()
-    lab.wait_for_caption("stages", "throw 5")
+    lab.wait_for_caption("stages", "roll 5")
     expect(page).to_have_url(re.compile("ids="))
     text, words = lab.text_before.inner_text(), lab.outcome.inner_text()
     lab.open_as_another(page.url)
-    lab.wait_for_caption("stages", "throw 5")
+    lab.wait_for_caption("stages", "roll 5")
     assert (lab.text_before.inner_text(), lab.outcome.inner_text()) == (text, words)
     # The knobs are the same on both pages.
     lab.set_number("temperature", 1.35)

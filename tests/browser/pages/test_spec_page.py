@@ -56,3 +56,20 @@ def test_the_example_is_clicked_and_played_and_run_takes_a_field_s_number_along(
     expect(page).to_have_url(re.compile("draft_length=1(&|$)"))
     expect(spec.status).to_contain_text("Your run · 14 tokens in")
     assert page.troubles == []  # type: ignore[attr-defined]
+
+
+def test_on_a_phone_the_three_tokens_and_their_figure_fit_into_their_card(
+    page: Page, server: str
+) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    SpecPage(page, server).open()
+    card = page.locator(".st-key-three-proof")
+    figure = card.locator(".js-plotly-plot .main-svg").first
+    figure.scroll_into_view_if_needed()
+    edges = card.evaluate("e => [e.getBoundingClientRect().left, e.getBoundingClientRect().right]")
+    parts = card.locator("[data-testid=stNumberInputContainer], .infolayer text")
+    boxes = parts.evaluate_all("all => all.map(e => e.getBoundingClientRect().toJSON())")
+    assert len(boxes) > 8
+    assert all(edges[0] <= box["left"] and box["right"] <= edges[1] for box in boxes)
+    texts = figure.bounding_box()
+    assert texts and texts["width"] >= edges[1] - edges[0] - 4

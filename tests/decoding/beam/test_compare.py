@@ -9,7 +9,14 @@ import pytest
 import torch
 
 from core import BeamSearch, Greedy, Sampling, Shaping, collect, rerank
-from core.decoding.beam.compare import Ran, greedy_path, ran, rivals, winner_candidates
+from core.decoding.beam.compare import (
+    Ran,
+    greedy_path,
+    hypothesis_text,
+    ran,
+    rivals,
+    winner_candidates,
+)
 from core.decoding.beam.replay import ranked_anew
 from core.decoding.record.steps import NO_RECORD
 from core.models.scripted import ScriptedModel
@@ -36,6 +43,17 @@ def test_greedy_walks_into_the_trap_and_the_search_does_not() -> None:
     assert [c.token_id for c in greedy.path] == [2, 4, 0]
     assert greedy.parted_at == 0
     assert greedy.end == "finished" and greedy.step == 2
+
+
+def test_bytes_that_form_no_character_are_named_in_a_path_s_text() -> None:
+    tokens = ("<end>", "a", b"\xe6", b"\x98", b"\x94", b"\xec")
+    rows = {(last,): [float(at == then) for at in range(6)] for last, then in
+            ((1, 2), (2, 3), (3, 4), (4, 5), (5, 0))}  # fmt: skip
+    model = ScriptedModel(rows, tokens=tokens)
+    search = collect(model, [1], BeamSearch(num_beams=1, max_new_tokens=6))
+    (path,) = search.hypotheses
+    assert path.text == "昔\ufffd" and path.finish_reason == "eos"
+    assert hypothesis_text(search.beam_steps, path) == "昔<EC>"
 
 
 def test_a_beam_of_one_never_leaves_greedy() -> None:

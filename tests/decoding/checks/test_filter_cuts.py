@@ -41,6 +41,8 @@ CUTS = {
     "eta_cutoff": (Shaping(eta_cutoff=0.3), (0.02, 0.9)),
     "frequency_penalty": (Shaping(frequency_penalty=0.7), (0.0, 1.5)),
     "presence_penalty": (Shaping(presence_penalty=0.7), (-0.5, 1.5)),
+    "length_decay": (Shaping(length_decay=4.0, length_decay_start=1), (1.0, 5.0)),
+    "length_decay_start": (Shaping(length_decay=4.0, length_decay_start=1), (0, 2)),
     "xtc_probability": (Shaping(xtc_probability=0.5, xtc_threshold=0.01), (0.0, 1.0)),
     "xtc_threshold": (Shaping(xtc_probability=0.5, xtc_threshold=0.01), (0.005, 0.05)),
 }

@@ -22,7 +22,10 @@ def test_each_filter_cuts_the_model_s_own_distribution_by_itself() -> None:
     assert [cut.name for cut in cuts] == [*CUTS]
     assert [cut.name for cut in cuts if cut.on] == ["top_p"]
     for cut in cuts:
-        alone = {"xtc_probability": {cut.name: 1.0, "xtc_threshold": cut.value}}
+        alone = {
+            "xtc_probability": {cut.name: 1.0, "xtc_threshold": cut.value},
+            "mirostat": {cut.name: 2, "mirostat_tau": cut.value},
+        }
         shaping = Shaping(**alone.get(cut.name, {cut.name: cut.value}))
         *_, last = distributions(scene, shaping)
         assert (last.name, cut.kept) == (cut.name, last.kept)

@@ -11,9 +11,10 @@ import torch
 from core import BeamSearch, Greedy, Sampling, Shaping, Speculative, collect
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
-from core.decoding.many.methods import cost_of, send_methods, tokens_of
+from core.decoding.many.methods import cost_of, send_methods, tokens_of, whole_text
 from core.decoding.record.trace import Trace
 from core.evaluation.plan.counted import Counted
+from core.models.scripted import ScriptedModel
 from tests.models.builders import random_language_model
 
 TOKENS = 9
@@ -110,3 +111,15 @@ def test_a_stop_ends_the_run_under_way_and_begins_no_other() -> None:
         should_stop=lambda: len(made) == 1,
     )
     assert list(made) == [0]
+
+
+@pytest.mark.parametrize(
+    "config", [Greedy(max_new_tokens=6), BeamSearch(num_beams=1, max_new_tokens=6)]
+)
+def test_bytes_that_form_no_character_are_named_in_the_text_of_a_run(config) -> None:
+    tokens = ("<end>", "a", b"\xe6", b"\x98", b"\x94", b"\xec", " b")
+    then = {1: 2, 2: 3, 3: 4, 4: 5, 5: 6, 6: 0}
+    rows = {(at,): [float(to == token) for token in range(7)] for at, to in then.items()}
+    run = collect(ScriptedModel(rows, tokens=tokens), [1], config)
+    assert run.text == "昔\ufffd b" and run.finish_reason == "eos"
+    assert whole_text(run) == "昔<EC> b"

@@ -13,8 +13,17 @@ from core import load_model, read_trace
 from core.cli.main import main
 from core.decoding.reading.read import read_text
 from core.decoding.reading.types import text_tokens, totals_of
+from core.decoding.reading.word import follow_word
+from core.decoding.record.trace import Trace
 
 TEXT = "Once upon a time there was a <b>girl</b>, 日本."
+
+
+def _word_of(trace: Trace) -> dict[str, object]:
+    word = follow_word(load_model("embedded:target"), trace, "girl")
+    assert word is not None
+    spellings = [spelling._asdict() for spelling in word.spellings]
+    return {"text": "girl", "spellings": spellings, "probs": word.probs}
 
 
 @pytest.fixture
@@ -29,6 +38,7 @@ def test_each_token_has_a_line_and_the_numbers_are_those_of_the_library(
 ) -> None:
     out, trace_file = tmp_path / "out.json", tmp_path / "trace.json"
     asked = ["read", file, "--pin", " the", "--pin", "#4", "--against-dtype", "bfloat16"]
+    asked += ["--word", "girl"]
     assert main([*asked, "--json", str(out), "--trace", str(trace_file)]) == 0
     trace = read_text(load_model("embedded:target"), TEXT)
     tokens, content = text_tokens(trace), json.loads(out.read_text(encoding="utf-8"))
@@ -41,6 +51,7 @@ def test_each_token_has_a_line_and_the_numbers_are_those_of_the_library(
     assert [row["surprisal"] for row in content["tokens"]] == pytest.approx(
         [token.surprisal for token in tokens]
     )
+    assert content["word"] == json.loads(json.dumps(_word_of(trace)))
     assert [pin["text"] for pin in content["pins"]] == [" the", "<|end|>"]
     assert all(math.isfinite(value) for row in content["tokens"][1:] for value in row["pins"])
     kls = [row["kl"] for row in content["against"]["tokens"]]
@@ -69,6 +80,7 @@ def test_stdin_is_read_and_json_goes_to_stdout(
         (b"\xff\xfe\xff", [], "is not UTF-8 text"),
         (b"word " * 2000, [], "this model reads at most 1,024 at once"),
         (b"Once upon", ["--pin", "no such token"], "takes single tokens"),
+        (b"Once upon", ["--word", " "], "The word is empty"),
         (b"Once upon", ["--json", "-", "--trace", "-"], "Only one of --json and --trace"),
     ],
 )

@@ -10,7 +10,14 @@ import torch
 from core import ConfigError, PromptError, check, load_model, read_trace
 from core.decoding.reading.measure import diverging, pinned, pins_in
 from core.decoding.reading.read import read_text
-from core.decoding.reading.types import joined_parts, recorded_pins, text_tokens, totals_of
+from core.decoding.reading.types import (
+    most_word_tokens,
+    recorded_pins,
+    text_tokens,
+    totals_of,
+)
+from core.decoding.reading.word import follow_word
+from core.decoding.record.characters import joined_parts
 from core.figures.base.labels import settings_caption
 from core.models.scripted import END, ScriptedModel
 from tests.decoding.beam.beams import ARCHITECTURES
@@ -156,6 +163,78 @@ def test_pins_that_are_no_tokens_are_refused(texts, words) -> None:
         pins_in(_chain(), texts)
 
 
+def test_a_word_has_the_product_of_its_tokens_summed_over_its_spellings() -> None:
+    # "b d" follows as " b" + " d", or as "b" + " d"; a row is the same after any token but two.
+    tokens = (END, "a", " b", "b", " d")
+    script = {
+        (): [0.0, 0.5, 0.2, 0.1, 0.2],
+        (2,): [0.0, 0.2, 0.2, 0.2, 0.4],
+        (3,): [0.0, 0.1, 0.1, 0.2, 0.6],
+    }
+    model = ScriptedModel(script, tokens=tokens)
+    trace = read_text(model, "a b da")
+    found = follow_word(model, trace, "b d")
+    assert found is not None
+    assert [spelling.token_ids for spelling in found.spellings] == [(2, 4), (3, 4)]
+    assert [spelling.spaced for spelling in found.spellings] == [True, False]
+    # Before " b" (after a), before " d" (after " b"), before "a" (after " d").
+    expected = [0.2 * 0.4 + 0.1 * 0.6, 0.2 * 0.4 + 0.2 * 0.6, 0.2 * 0.4 + 0.1 * 0.6]
+    assert found.probs == pytest.approx(expected)
+    assert found.places_in(trace.token_ids) == (0,)
+
+
+@pytest.mark.parametrize("word", ["dog", "dragonfly", "日本"])
+def test_a_word_s_probability_is_that_of_whole_forwards_of_the_text_with_it(model, word) -> None:
+    trace = read_text(model, "Once upon a time, there was a dog.")
+    found = follow_word(model, trace, word)
+    ids = [*trace.prompt_ids, *trace.token_ids]
+    assert found is not None and len(found.probs) == len(trace.token_ids)
+    for at, prob in enumerate(found.probs):
+        before, total = ids[: len(trace.prompt_ids) + at], 0.0
+        for spelling in found.spellings:
+            whole = torch.tensor([[*before, *spelling.token_ids]])
+            with torch.no_grad():
+                rows = model.hf_model(whole).logits[0, len(before) - 1 : -1].log_softmax(-1)
+            picked = (float(r[i]) for r, i in zip(rows, spelling.token_ids, strict=True))
+            total += math.exp(sum(picked))
+        assert prob == pytest.approx(total, rel=1e-4, abs=1e-9)
+
+
+def test_a_word_of_one_token_has_the_numbers_of_pins(model) -> None:
+    trace = read_text(model, TEXT)
+    found = follow_word(model, trace, "was")
+    assert found is not None
+    for spelling in found.spellings:
+        if len(spelling.token_ids) == 1:
+            (pin,) = pinned(model, trace, spelling.token_ids)
+            assert spelling.logprobs == pytest.approx(pin.logprobs, abs=1e-12)
+    assert any(len(spelling.token_ids) == 1 for spelling in found.spellings)
+
+
+def test_a_word_without_room_in_the_window_has_no_probability_there() -> None:
+    trace = read_text(_chain(context_window=8), "abcabcab")
+    found = follow_word(_chain(context_window=8), trace, "abc")
+    assert found is not None and found.spellings[0].spaced is False
+    assert [prob is None for prob in found.probs] == [False] * 6 + [True]
+    assert found.places_in(trace.token_ids) == (2,)
+    assert most_word_tokens(trace, "abc") >= 7 * 2
+
+
+def test_a_stop_ends_a_word_s_forwards(model) -> None:
+    trace, asked = read_text(model, TEXT), list[int]()
+    assert follow_word(model, trace, "no such", should_stop=lambda: not asked.append(1)) is None
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "words"),
+    [(" ", "The word is empty"), ("abcdabcda", "has 9 tokens; give one of at most 8")],
+)
+def test_a_word_that_can_t_be_followed_is_refused(word, words) -> None:
+    with pytest.raises(ConfigError, match=words):
+        follow_word(_chain(), read_text(_chain(), "abc"), word)
+
+
 def test_divergence_is_the_sum_over_the_vocabulary() -> None:
     other = {(): [0.0, 0.25, 0.5, 0.125, 0.125], (1,): [0.0, 0.1, 0.5, 0.3, 0.1]}
     found = diverging(_chain(), _chain(other), "abc", names=("one", "other"))
@@ -192,3 +271,4 @@ def test_a_text_that_begins_with_parts_of_a_character_is_captioned_as_a_reading(
 def test_parts_of_a_whole_character_are_joined() -> None:
     texts = ["a", "<E6>", "<98><94>", " b", "<EC>"]
     assert joined_parts(texts) == ["a", "昔", " b", "<EC>"]
+    assert joined_parts(["<E6>", "<98><94>", "<EC>", "<94>"]) == ["昔<EC><94>"]

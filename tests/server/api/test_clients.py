@@ -8,6 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from core import load_model
 from core.decoding.reasoning.split import split_reply
 from tests.server.api.served import Served, served
 from tests.server.api.test_refusals import error_of
@@ -112,7 +113,19 @@ def test_top_level_names_set_the_run_as_those_of_decoding_do(endpoint: Served) -
 def test_values_at_which_other_servers_samplers_are_off_change_nothing(endpoint: Served) -> None:
     off = {"top_n_sigma": -1, "xtc_probability": 0, "xtc_threshold": 0.1, "typical_p": 1}
     off |= {"dynatemp_exponent": 1, "smoothing_factor": 0, "top_a": 0, "top_k": -1}
+    off |= {"dry_multiplier": 0, "dry_base": 1.75, "dry_allowed_length": 2, "bad_words": []}
+    off |= {"dry_penalty_last_n": -1, "dry_sequence_breakers": ["\n", ":", '"', "*"]}
+    off |= {"mirostat": 0, "mirostat_tau": 5, "mirostat_eta": 0.1}
+    off |= {"adaptive_target": -1, "adaptive_decay": 0.9}
     assert _text(endpoint, seed=5, **off)["decoding"] == _text(endpoint, seed=5)["decoding"]
+
+
+def test_bad_words_are_banned_with_and_without_a_space_before(endpoint: Served) -> None:
+    model = load_model(MODEL)
+    answer = _text(endpoint, seed=5, bad_words=["the", " a"])
+    banned = [tuple(model.encode(text)) for text in ("the", " the", "a", " a")]
+    assert {*map(tuple, answer["decoding"]["shaping"]["bad_words"])} == {*banned}
+    assert not {*answer["choices"][0]["text"].split()} & {"the", "a"}
 
 
 def test_a_limit_beyond_the_window_is_the_room_that_the_window_has(endpoint: Served) -> None:
@@ -229,7 +242,16 @@ def test_a_long_prompt_is_refused_in_the_words_that_clients_look_for(endpoint: S
         ({"logit_bias": {"99999": 1}}, "logit_bias", "logit bias"),
         ({"n": 3, "decoding": {"method": "beam", "num_beams": 2}}, "n", "n must lie"),
         ({"num_beams": 2}, "num_beams", "decoding.num_beams of the method beam"),
-        ({"p_less": 2}, "p_less", "decoding.shaping.p_less"),
+        ({"suppress_tokens": [2]}, "suppress_tokens", "decoding.shaping.suppress_tokens"),
+        ({"bad_words": ["a", ""]}, "bad_words", "list of strings that aren't empty"),
+        ({"bad_words": "a"}, "bad_words", "array"),
+        ({"dry_base": 2.0}, "decoding", "dry_base does nothing without dry_multiplier"),
+        ({"mirostat": 3}, "mirostat", "mirostat must lie in [0, 2]"),
+        (
+            {"mirostat": 2, "decoding": {"method": "beam", "do_sample": True}},
+            "mirostat",
+            "several paths",
+        ),
         ({"max_output_tokens": 4}, "max_output_tokens", "max_tokens"),
         ({"decoding": {"top_k": 4}}, "decoding", "shaping.top_k"),
         ({"decoding": {"max_tokens": 4}}, "decoding", "max_new_tokens"),

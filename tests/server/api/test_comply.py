@@ -10,8 +10,8 @@ import pytest
 
 from tests.server.api.served import Served
 
-# The models here neither call tools nor look at pictures, which the refusals' tests look at.
-NOT_HERE = {"tool-calling", "image-input", "chat-tool-calling", "chat-image-input"}
+# The models here look at no pictures, which the refusals' tests look at.
+NOT_HERE = {"image-input", "chat-image-input"}
 # What few servers have, which the tool passes with a warning.
 ADVISORY = {"compact-response"}
 # The tool runs these with OpenAI's own models only.

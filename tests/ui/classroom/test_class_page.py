@@ -10,10 +10,12 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
+from pages.ui import platform
 from pages.ui.classroom import membership, page, state
 from pages.ui.classroom.membership import Membership
-from pages.ui.classroom.rooms import ENDED, MOST_PUPILS, NO_CLASS, Rooms
+from pages.ui.classroom.rooms import ENDED, MOST_PUPILS, NO_CLASS, RELEASED, Rooms
 from tests.ui.conftest import Open
+from tests.ui.knobs import trigger
 from tests.ui.seen import data_of, specs, texts
 
 NEXT = ("dice", "2")
@@ -174,19 +176,36 @@ def test_a_reload_is_the_same_pupil(teacher: AppTest, open_app: Open, store: Roo
     assert forged.session_state["membership"].pupil != "forged"
 
 
-def test_course_finds_the_class_of_the_browser_without_a_link(
-    teacher: AppTest, open_app: Open, store: Rooms
+@pytest.mark.parametrize("script", ["course.py", "decode.py", "sampling.py", "home.py"])
+def test_each_page_finds_the_class_of_the_browser_without_a_link(
+    teacher: AppTest, open_app: Open, store: Rooms, script: str
 ) -> None:
     code = code_of(teacher)
     [before] = kept(pupil(open_app, code), "pupil")
-    again = open_app("course.py")
+    again = open_app(script)
     assert "You are in class" not in texts(again)
-    tell(again, "pupil", before["value"])
+    hand_over(again, before["value"])
     assert f"You are in class {code}" in texts(again) and store.tally(code).pupils == 1
+    assert again.query_params["class"] == code
     again.button(key="leave_class").click().run()
-    late = open_app("course.py")
-    tell(late, "pupil", before["value"])
+    assert "You are in class" not in texts(again) and "class" not in again.query_params
+    # The browser forgets it.
+    assert [data["value"] for data in kept(again, "pupil")] == [""]
+    late = open_app(script)
+    hand_over(late, before["value"])
     assert "You are in class" not in texts(late) and not late.exception
+    assert [data["value"] for data in kept(late, "pupil")] == [""]
+
+
+@pytest.mark.parametrize("stored", ["", "BBBB-2222", "BBBB-2222 x", "x" * 5000, "\ud800 \ud800"])
+def test_what_a_browser_has_stored_is_no_way_in(open_app: Open, stored: str) -> None:
+    app = hand_over(open_app(), stored)
+    assert "class" not in texts(app) and not app.exception
+
+
+def hand_over(app: AppTest, stored: str) -> AppTest:
+    """Run the app as the browser does, which tells what it has stored on an earlier visit."""
+    return trigger(app, "prepared", "stored", stored)
 
 
 @pytest.mark.parametrize(("host", "count"), [("192.168.1.20", 1), ("localhost", 0)])
@@ -215,6 +234,36 @@ def test_who_leaves_is_not_joined_again_by_the_address(
     assert store.tally(code).pupils == 0 and store.counts(code, *NEXT) == {}
     guess(one, 1)
     assert store.counts(code, *NEXT) == {}
+
+
+def test_a_pupil_s_open_page_says_that_the_class_is_over(
+    teacher: AppTest, open_app: Open, store: Rooms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    polled: list[Any] = []
+    poll = platform.poll
+    monkeypatch.setattr(
+        platform, "poll", lambda draw, seconds: polled.append(draw) or poll(draw, seconds)
+    )
+    one = pupil(open_app, code_of(teacher))
+    [line] = [draw for draw in polled if draw.__module__ == membership.__name__]
+    own = one.session_state["membership"]
+    reruns: list[None] = []
+    monkeypatch.setattr(membership.st, "rerun", lambda: reruns.append(None))
+    line(own)
+    assert reruns == []
+    store.end(key_of(teacher))
+    line(own)
+    assert reruns == [None]
+
+
+def test_a_pupil_who_was_away_reads_another_sentence_than_the_end(
+    teacher: AppTest, open_app: Open, store: Rooms
+) -> None:
+    code = code_of(teacher)
+    one = pupil(open_app, code)
+    store.leave(code, one.session_state["membership"].pupil)
+    assert RELEASED in texts(refresh(one)) and ENDED not in texts(one)
+    assert "class" not in one.query_params
 
 
 def test_the_end_is_told_to_both(teacher: AppTest, open_app: Open, store: Rooms) -> None:

@@ -159,13 +159,27 @@ def test_a_class_holds_two_hundred_pupils_and_those_who_went_make_room(
 
 
 def test_a_server_holds_so_many_classes(store: Rooms, clock: Clock) -> None:
-    opened = [store.open_room(str(at)) for at in range(rooms.MOST_ROOMS)]
+    opened = [store.open_room(str(at), f"10.0.0.{at % 4}") for at in range(rooms.MOST_ROOMS)]
     assert len({room.code for room in opened}) == rooms.MOST_ROOMS
     assert refused(lambda: store.open_room("one more")) == rooms.NO_ROOM
     store.end(opened[0].key)
     assert store.open_room("one more")
     clock.now += rooms.IDLE_SECONDS
     assert store.open_room("later") and store.room(opened[1].key) is None
+
+
+def test_an_address_holds_a_part_of_the_classes(store: Rooms, clock: Clock) -> None:
+    home = [store.open_room(str(at), "10.0.0.1") for at in range(rooms.MOST_OF_ADDRESS)]
+    assert refused(lambda: store.open_room("new session", "10.0.0.1")) == rooms.TOO_MANY_HERE
+    assert store.open_room("a", "10.0.0.2") and store.open_room("the machine's own user")
+    store.end(home[0].key)
+    assert store.open_room("new session", "10.0.0.1")
+    assert refused(lambda: store.open_room("another", "10.0.0.1")) == rooms.TOO_MANY_HERE
+    assert "10.0.0.1" not in repr(vars(store))
+    # Its own class without pupils and without a teacher makes room, no other one.
+    clock.now += rooms.EMPTY_SECONDS
+    assert store.open_room("another", "10.0.0.1")
+    assert sum(store.room(each.key) is None for each in home) == 2
 
 
 def test_an_empty_class_without_a_teacher_makes_room(store: Rooms, clock: Clock) -> None:

@@ -13,13 +13,14 @@ from streamlit.testing.v1 import AppTest
 from core.decoding.errors import LessonError
 from core.lessons.course import named_by_content, title_in
 from core.lessons.facts import FACTS
+from core.lessons.finding import PageFacts
 from core.lessons.read import read_lesson
 from core.lessons.types import Lesson
 from pages.ui.classroom.rooms import MOST_NAME
 from pages.ui.course import state, steps
 from pages.ui.course.lessons import OWN, checked, own_lessons
 from pages.ui.course.places import PLACES, place_of
-from pages.ui.course.state import Course, Guess, LessonProgress, read_progress
+from pages.ui.course.state import Course, Guess, GuessScore, LessonProgress, read_progress
 from pages.ui.registry import page_at
 from tests.ui.conftest import Open
 from tests.ui.seen import settle, texts
@@ -130,7 +131,8 @@ def test_the_first_answer_counts_and_is_told_to_those_who_listen(
     assert told == [("one-token", 0, 1, None)] and course.own.answers == {0: Guess(1)}
     course.judge(1)
     course.judge(0)
-    assert course.own.answers[0] == Guess(1, right=True, judged=True) and course.own.score == 1
+    assert course.own.answers[0] == Guess(1, right=True, judged=True)
+    assert course.own.score == GuessScore(1, 1)
     assert told[1:] == [("one-token", 0, 1, 1)]
 
 
@@ -138,11 +140,11 @@ def test_a_wrong_answer_and_one_that_nothing_fits_score_nothing() -> None:
     course = open_course(LESSONS[0])
     course.answer(1)
     course.judge(0)
-    assert course.own.score == 0 and course.own.answers[0].judged
+    assert course.own.score == GuessScore(0, 1) and course.own.answers[0].judged
     course = open_course(LESSONS[0])
     course.answer(1)
     course.judge(None)
-    assert course.own.score == 0
+    assert course.own.score == GuessScore(0, 1)
 
 
 def test_progress_goes_to_the_browser_and_comes_back() -> None:
@@ -178,10 +180,48 @@ def test_what_a_browser_hands_over_is_checked(kept: Any) -> None:
 def test_a_lesson_goes_on_where_its_page_began_and_a_finished_one_begins_anew() -> None:
     course = Course(progress={NAMES[0]: LessonProgress(3, {0: Guess(0, right=True, judged=True)})})
     steps.begin(course, LESSONS[0])
-    assert course.at == 2 and course.own.score == 1
-    course.progress[NAMES[0]] = LessonProgress(4, {0: Guess(0)}, finished=True)
+    assert course.at == 2 and course.own.score == GuessScore(1, 1)
+    # The last step alone ends nothing: a lesson that is left there goes on there.
+    course.progress[NAMES[0]] = LessonProgress(4, {0: Guess(0)}, reached=all_reached())
+    steps.begin(course, LESSONS[0])
+    assert course.at == 4 and course.own.answers == {0: Guess(0)} and not course.own.finished
+    steps.go_on(course)
+    assert course.own.finished
     steps.begin(course, LESSONS[0])
     assert course.at == 0 and course.own == LessonProgress(finished=True)
+
+
+def all_reached() -> dict[int, state.Reached]:
+    return {at: state.Reached({}, {}) for at in range(len(LESSONS[0].steps))}
+
+
+def test_again_keeps_the_score_until_a_better_one_is_finished(open_app: Open) -> None:
+    course = Course()
+    right, wrong = (Guess(0, right=right, judged=True) for right in (True, False))
+    for answer, counts in ((wrong, 0), (right, 1), (wrong, 1)):
+        steps.begin(course, LESSONS[0])
+        assert course.at == 0 and course.own.answers == {}
+        course.own.answers[0] = answer
+        course.own.reached = all_reached()
+        course.show(4)
+        steps.go_on(course)
+        assert course.own.counted == (counts, 1)
+    steps.begin(course, LESSONS[0])
+    again = Course()
+    again.take(json.loads(json.dumps(course.plain())))
+    assert again.progress[NAMES[0]].counted == GuessScore(1, 1)
+    app = open_app("course.py")
+    course_of(app).progress = again.progress
+    app.run()
+    assert "done · 1 of 1 guesses right" in texts(app)
+    assert "Right guesses so far: 1 of 1." in texts(app)
+    assert app.button(key=f"lesson_open_{NAMES[0]}").label == "Again"
+
+
+@pytest.mark.parametrize("best", [[2, 1], [1, 99], [-1, 1], ["1", 1], [1], 7, [True, True]])
+def test_a_forged_best_score_is_no_score(best: Any) -> None:
+    kept = {"one-token": {"finished": True, "best": best}}
+    assert read_progress(kept)["one-token"].counted == GuessScore()
 
 
 def test_back_never_shows_a_step_whose_page_is_gone() -> None:
@@ -326,6 +366,70 @@ def test_a_run_with_another_setting_does_not_end_a_step(open_app: Open) -> None:
     assert app.number_input(key="tokens").value == 1
     settle(app.button(key="start").click().run(), "view").run()
     assert panel_of(app)["reveal"]
+
+
+def test_a_slow_browser_s_former_setting_gives_way_to_the_step_s_once(open_app: Open) -> None:
+    """A browser that polls while the step sets its controls sends what it has: the former value."""
+    app = open_app(lesson="one-token", tokens="40")
+    former = course_of(app).former["tokens"]
+    app.number_input(key="tokens").set_value(int(former)).run()
+    assert app.number_input(key="tokens").value == 1 and panel_of(app)["different"] == ""
+    app.number_input(key="tokens").set_value(int(former)).run()
+    assert panel_of(app)["different"] == f"New tokens: {former} here, 1 in this step."
+
+
+def lesson_from(step: str) -> Lesson:
+    return read_lesson(f"title: T\nminutes: 5\nsummary: S\nsteps:\n  - {step}\n".encode(), "t")
+
+
+def test_a_step_without_its_fact_says_so_and_lets_the_learner_go_on(open_app: Open) -> None:
+    lesson = lesson_from(
+        "{page: decode, set: {tokens: 1, method: greedy}, say: a, do: b, point: run, wait: run, "
+        "reveal: 'It took {rounds}.'}"
+    )
+    app = open_app()
+    course_of(app).opened = lesson
+    steps.begin(course_of(app), lesson)
+    assert panel_of(app.run())["waits"]
+    settle(app.button(key="start").click().run(), "view").run()
+    data = panel_of(app)
+    assert "The page Decode doesn't show how many rounds of draft and check" in data["reveal"]
+    assert "(rounds), which this step needs" in data["reveal"] and data["lacks"]
+    assert (data["waits"], data["next"], data["target"]) == (False, "Finish", "")
+    steps.go_on(course_of(app))
+    assert panel_of(app.run())["place"] == "Lesson finished"
+
+
+def test_a_control_that_is_moved_outside_of_the_lab_ends_a_step(open_app: Open) -> None:
+    lesson = lesson_from(
+        "{page: decode, set: {tokens: 1}, say: a, do: b, point: tokens, wait: move, to: '>= 3'}"
+    )
+    app = open_app()
+    steps.begin(course_of(app), lesson)
+    assert panel_of(app.run())["waits"]
+    app.number_input(key="tokens").set_value(2).run()
+    assert panel_of(app)["waits"]
+    app.number_input(key="tokens").set_value(4).run()
+    assert not panel_of(app)["waits"] and course_of(app).reached
+
+
+def test_a_lab_s_step_that_is_drawn_late_is_the_one_before_the_move(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    course = open_course(
+        lesson_from(
+            "{page: sampling, say: a, do: b, point: roll_again, wait: move, "
+            "reveal: '{before.token} {token}'}"
+        )
+    )
+    monkeypatch.setattr(steps, "_compare", lambda *_: None)
+    for token, step, word in (("example", 1, "0"), ("first", 2, "0"), ("second", 3, "1")):
+        mark = state.Mark((), 0, step, word)
+        monkeypatch.setattr(steps, "showing", lambda *_, mark=mark: (PageFacts(), mark))
+        monkeypatch.setattr(steps, "values", lambda *_, token=token: {"token": token})
+        monkeypatch.setattr(steps, "_views", lambda _: [])
+        steps.look(course)
+    assert course.reached == state.Reached({"token": "second"}, {"token": "first"})
 
 
 def test_after_the_last_step_come_the_score_and_the_next_lesson(open_app: Open) -> None:

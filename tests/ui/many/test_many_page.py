@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.decoding.many.methods import whole_text
 from core.decoding.many.types import ManyRuns
 from pages.ui.many.state import ManyView, example, whole_runs
 from pages.ui.resources import models
@@ -69,7 +70,7 @@ def test_a_grid_runs_and_a_pick_shows_its_text_and_opens_it_on_decode(open_app: 
     )
     many = _run(app)
     assert list(many.settings) == [{"temperature": "0.2"}, {"temperature": "1"}]
-    assert many.traces[1].text in texts(app) and "Run 2: temperature 1" in texts(app)
+    assert whole_text(many.traces[1]) in texts(app) and "Run 2: temperature 1" in texts(app)
     app.button(key="open_on_decode").click().run()
     view = app.session_state["view"]
     assert view.trace.token_ids == many.traces[1].token_ids

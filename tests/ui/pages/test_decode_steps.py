@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from core.decoding.reading.read import read_text
 from core.decoding.record.trace import Trace
+from core.figures.base.theme import LIGHT
 from core.figures.opening import contested_step
+from core.models.scripted import ScriptedModel
 from pages.ui.decode.state import DecodeView
 from pages.ui.resources import examples
+from pages.ui.run.figures.token_strip import tokens_of
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open, open_page
 from tests.ui.pages.test_decode_page import view_of
@@ -71,3 +75,13 @@ def test_the_next_uncertain_step_has_more_entropy_than_the_mean(open_app: Open) 
     ]
     view_of(app).select(0)
     assert expected and strip_data(app.run())["marked"] == expected
+
+
+def test_the_strip_shows_whole_characters_and_the_bytes_of_unfinished_ones_once() -> None:
+    tokens = ("<end>", "a", b"\xe6", b"\x98", b"\x94", b"\xec", " had")
+    model = ScriptedModel(lambda _: [1 / len(tokens)] * len(tokens), tokens=tokens)
+    # 昔 in three tokens, then a byte that no token completes, and one more at the end.
+    trace = read_text(model, [1, 2, 3, 4, 5, 6, 2])
+    assert trace.token_steps[4].text == "\ufffd had"
+    shown = [token[0] for token in tokens_of(trace, LIGHT, "probability")]
+    assert shown == ["·", "·", "昔", "<EC>", " had", "<E6>"]

@@ -64,7 +64,7 @@ def test_a_fragment_that_raises_takes_nothing_else_away(open_app: Open, monkeypa
     monkeypatch.setattr(lab_controls, "_roll", fail)
     app = open_app("sampling.py")
     assert guard.UNEXPECTED in texts(app) and SECRET not in texts(app)
-    assert "top_k" in shown_knobs(app) and "Throw" in texts(app)
+    assert "top_k" in shown_knobs(app) and "Roll" in texts(app)
     again = [button for button in app.button if button.label == "Try again"]
     assert len(again) == 1
     again[0].click().run()

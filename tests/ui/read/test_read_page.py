@@ -111,12 +111,14 @@ def test_a_text_that_can_t_be_read_gets_one_sentence(open_app: Open, text: str, 
 @pytest.mark.usefixtures("scripted")
 def test_tabs_show_the_model_s_own_text_two_models_and_pins(open_app: Open) -> None:
     app = read(
-        open_app("read.py", pins=f"#2\n{EVIL}", opening="2", writer="greedy"), "a b a b"[:3] * 4
+        open_app("read.py", pins=f"#2\n{EVIL}", opening="2", writer="greedy", word=f"b{EVIL}"),
+        "a b a b"[:3] * 4,
     )
     app.session_state["other_model"] = "embedded:draft"
     for title, chart in (
         ("This token", "candidates"),
         ("Likeliest tokens", "heatmap"),
+        ("A word", "word"),
         ("The model's own", "own-text"),
         ("Two models", "two-models"),
         ("Pinned tokens", "pins"),
@@ -124,6 +126,9 @@ def test_tabs_show_the_model_s_own_text_two_models_and_pins(open_app: Open) -> N
         next(looks(app, "read_look", title))
         assert charts(settle(app, VIEW))[-1] == chart, title
     view = view_of(app)
+    (spelling,) = view.result("word").spellings
+    assert spelling.token_ids == (2, 3) and spelling.spaced
+    assert view.result("word").probs == pytest.approx([0.3 * 0.1] * 7)
     opening, words, own = view.result("own")
     assert (opening, words) == (2, "greedy decoding")
     assert own.prompt + own.text == "a b b b b b b b"
@@ -134,7 +139,7 @@ def test_tabs_show_the_model_s_own_text_two_models_and_pins(open_app: Open) -> N
     trace = view.trace
     assert trace is not None
     names = [part.name for part in save.parts(view, trace) if not part.needs]
-    assert {"favourites", "own-text", "two-models", "pins", "uncertainty"} <= set(names)
+    assert {"favourites", "word", "own-text", "two-models", "pins", "uncertainty"} <= set(names)
     assert b"perplexity" in save.web_page(view, trace)
     # Another text has none of these yet.
     read(app, "a b b")

@@ -12,7 +12,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from core.decoding.shaping.repeats import repeats
+from core.decoding.shaping.settings.tokens import MAX_LENGTH
 from core.decoding.shaping.stage import StepContext
+
+# Of e: a larger factor or penalty would overflow float32 at the lowest temperature.
+_MAX_EXPONENT = 60.0
 
 
 def logit_bias(logits: Tensor, biases: Sequence[tuple[int, float]], _: StepContext) -> Tensor:
@@ -58,6 +63,25 @@ def _generated(context: StepContext, size: int) -> Counter[int]:
     return Counter(token for token in context.ids[context.prompt_length :] if token < size)
 
 
+def dry_multiplier(
+    logits: Tensor,
+    value: tuple[float, float, int, int, Sequence[str]],
+    context: StepContext,
+) -> Tensor:
+    """Subtract multiplier * base ** (length - allowed length) from each token that would continue
+    a repeat of that length (Weidmann 2024; llama.cpp's `llama_sampler_dry_apply`).
+    """
+    multiplier, base, allowed, last_n, breakers = value
+    found = repeats(context.ids, allowed, last_n, breakers, context.token_bytes)
+    growth, size = math.log(base), logits.shape[-1]
+    lowered = [
+        (token, -multiplier * math.exp(min((repeat.length - allowed) * growth, _MAX_EXPONENT)))
+        for token, repeat in found.items()
+        if token < size
+    ]
+    return logit_bias(logits, lowered, context)
+
+
 def no_repeat_ngram_size(logits: Tensor, size: int, context: StepContext) -> Tensor:
     """Remove every token that would complete an n-gram of the earlier text."""
     ids = list(context.ids)
@@ -65,6 +89,47 @@ def no_repeat_ngram_size(logits: Tensor, size: int, context: StepContext) -> Ten
     starts = range(len(ids) - size + 1)
     banned = {ids[at + size - 1] for at in starts if ids[at : at + size - 1] == prefix}
     return remove_tokens(logits, [token for token in banned if token < logits.shape[-1]])
+
+
+def bad_words(logits: Tensor, sequences: Sequence[tuple[int, ...]], context: StepContext) -> Tensor:
+    """Remove every token that would complete one of the sequences; an end-of-sequence token by
+    itself is none.
+    """
+    ids = tuple(context.ids[-MAX_LENGTH:])
+    alone = {(token,) for token in context.eos_ids}
+    banned = {
+        sequence[-1]
+        for sequence in sequences
+        if sequence not in alone
+        and (ids[len(ids) - len(sequence) + 1 :] == sequence[:-1] if len(sequence) > 1 else True)
+    }
+    return suppress_tokens(logits, sorted(banned), context)
+
+
+def length_decay(logits: Tensor, value: tuple[float, int], context: StepContext) -> Tensor:
+    """Add |logit| * (factor ** n - 1) to the end-of-sequence tokens' logits, with n the number of
+    generated tokens beyond the start; one that is removed stays so.
+    """
+    factor, start = value
+    beyond = len(context.ids) - context.prompt_length - start
+    tokens = [token for token in context.eos_ids if token < logits.shape[-1]]
+    if beyond <= 0 or not tokens:
+        return logits
+    places = torch.tensor(tokens)
+    raised = math.exp(min(beyond * math.log(factor), _MAX_EXPONENT)) - 1
+    scores = logits[places]
+    return logits.index_add(-1, places, (scores.abs() * raised).where(scores > -math.inf, 0.0))
+
+
+def suppress_tokens(logits: Tensor, token_ids: Sequence[int], _: StepContext) -> Tensor:
+    """Remove the given tokens, as far as the row has them."""
+    return remove_tokens(logits, [token for token in token_ids if token < logits.shape[-1]])
+
+
+def begin_suppress_tokens(logits: Tensor, token_ids: Sequence[int], context: StepContext) -> Tensor:
+    """Remove the given tokens at the first generated one."""
+    first = len(context.ids) == context.prompt_length
+    return suppress_tokens(logits, token_ids, context) if first else logits
 
 
 def remove_tokens(logits: Tensor, token_ids: Sequence[int]) -> Tensor:

@@ -101,7 +101,12 @@ def token_in(text: str, find: Callable[[str], int]) -> int:
     """
     if named := re.fullmatch(r"\s*#([0-9]{1,9})\s*", text):
         return int(named[1])
-    return find(re.sub(r"\\[nt\\]", lambda escape: _ESCAPES[escape[0]], text))
+    return find(unescaped(text))
+
+
+def unescaped(text: str) -> str:
+    r"""Return a text with `\n`, `\t` and `\\` as the characters that they stand for."""
+    return re.sub(r"\\[nt\\]", lambda escape: _ESCAPES[escape[0]], text)
 
 
 def bias_text(biases: Iterable[tuple[int, float]]) -> str:

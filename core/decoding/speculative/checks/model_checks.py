@@ -31,9 +31,9 @@ from core.decoding.loop.run import read_again
 from core.decoding.loop.text import TextStream
 from core.decoding.protocol import Context, LanguageModel, offers
 from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.step import StepShaper
 from core.decoding.speculative.checks.replay import RoundReplay, Side
 from core.decoding.speculative.config import Speculative
+from core.decoding.speculative.distributions import shaper_of
 from core.decoding.speculative.drafting import fit
 from core.decoding.speculative.rounds import positions_of
 from core.decoding.speculative.types import DraftRound
@@ -104,13 +104,10 @@ def _rescored(
     trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel | None
 ) -> list[Check]:
     """Compare fresh contexts, which never roll back, with every recorded number."""
-    config, eos_ids, sources = trace.config, model.eos_ids, [(model, trace.config.shaping)]
+    config, sources = trace.config, [(model, trace.config.shaping)]
     if draft is not None:
         sources.append((draft, config.draft_shaping))
-    shapers = [
-        StepShaper(shaping, min_new_tokens=config.min_new_tokens, eos_ids=eos_ids, seed=config.seed)
-        for _, shaping in sources
-    ]
+    shapers = [shaper_of(model, config, shaping) for _, shaping in sources]
     raw_errors, faults = [0.0], [""]
     logits = [_replay(trace, maker) for maker, _ in sources]
     for step, *made in zip(trace.rounds, *logits, strict=True):
@@ -200,11 +197,6 @@ def _gap(
     ids, config = [*trace.prompt_ids, *trace.token_ids[:at]], trace.config
     logits = read_again(model, trace, trace.token_ids[:at]).logits[0]
     largest = largest_logit(logits)
-    shaper = StepShaper(
-        config.shaping,
-        draws=False,
-        min_new_tokens=config.min_new_tokens,
-        eos_ids=model.eos_ids,
-    )
+    shaper = shaper_of(model, config, config.shaping, draws=False)
     logits = shaper.rows(logits[None], [ids], [at])[0]
     return abs(float(logits[trace.token_ids[at]] - logits[expected[at]])), largest

@@ -39,7 +39,7 @@ def run_alone(
     """
     prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
     limit = token_limit(model, prompt_ids, config)
-    shaper = PositionShaper(config.shaping, config.min_new_tokens, model.eos_ids, config.seed)
+    shaper = PositionShaper(model, config, config.shaping)
     ending, generator = Ending(model, config, limit), torch.Generator().manual_seed(config.seed)
     ids, logits, forward = list(prompt_ids), context.logits[0], 0.0
     seconds: list[StepSeconds] = []

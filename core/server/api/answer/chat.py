@@ -8,8 +8,8 @@ from typing import Any
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from core.server.api.answer.logprobs import TokenLogprobs
-from core.server.api.answer.parts import ApiFinishReason, Delta
-from core.server.api.answer.record import Choice
+from core.server.api.answer.parts import ApiFinishReason, CallDelta, Delta
+from core.server.api.answer.record import Call, Choice
 from core.server.api.answer.writer import ChunkWriter
 
 
@@ -27,13 +27,15 @@ class ChatWriter(ChunkWriter):
 
     def _choice(self, at: int, choice: Choice) -> dict[str, Any]:
         message: dict[str, Any] = {
-            "content": choice.text("answer"),
+            "content": choice.text("answer") or (None if choice.calls else ""),
             "refusal": None,
             "role": "assistant",
             "annotations": [],
         }
         if thinking := choice.text("thinking"):
             message |= _thinking(thinking)
+        if choice.calls:
+            message["tool_calls"] = [_call(call) for call in choice.calls]
         return {
             "finish_reason": choice.finish_reason or "stop",
             "index": at,
@@ -55,6 +57,13 @@ class ChatWriter(ChunkWriter):
             return self._chunk(part.choice, _thinking(part.text), ids=part.token_ids)
         logprobs = self._logprobs(part.logprobs)
         return self._chunk(part.choice, {"content": part.text}, logprobs, part.token_ids)
+
+    def call_delta(self, part: CallDelta) -> dict[str, Any]:
+        written: dict[str, Any] = {"function": {"arguments": part.arguments}}
+        if not part.arguments:
+            call = self.answer.choices[part.choice].calls[part.call]
+            written = _call(call) | {"function": {"name": call.name, "arguments": ""}}
+        return self._chunk(part.choice, {"tool_calls": [{"index": part.call, **written}]})
 
     def last_chunk(self, at: int, reason: ApiFinishReason) -> dict[str, Any]:
         return self._chunk(at, {}, reason=reason)
@@ -89,6 +98,11 @@ class ChatWriter(ChunkWriter):
             service_tier="default",
         )
         return {**envelope.model_dump(mode="json", exclude_unset=True), "choices": choices}
+
+
+def _call(call: Call) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": call.id, "type": "function", "function": function}
 
 
 def _thinking(text: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from core.decoding.protocol import Vocabulary
 
 PartPhase: TypeAlias = Literal["prompt", "thinking", "answer"]
-ApiFinishReason: TypeAlias = Literal["stop", "length"]
+ApiFinishReason: TypeAlias = Literal["stop", "length", "tool_calls"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,22 @@ class Delta:
 
 
 @dataclass(frozen=True, slots=True)
+class CallDelta:
+    """Next part of a call's arguments.
+
+    Args:
+        call: number of the call in its choice, from 0.
+        name: name of the function.
+        arguments: part of the arguments' JSON; empty where the call begins.
+    """
+
+    choice: int
+    call: int
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
 class PromptScored:
     """Log-probabilities of a choice's prompt, from its second token on.
 
@@ -91,4 +107,4 @@ class AllEnded:
     """End of the answer: every choice is complete."""
 
 
-AnswerPart: TypeAlias = Started | PromptScored | Delta | ChoiceEnded | Failed | AllEnded
+AnswerPart: TypeAlias = Started | PromptScored | Delta | CallDelta | ChoiceEnded | Failed | AllEnded

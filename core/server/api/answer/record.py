@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +17,7 @@ from core.server.api.answer.logprobs import TokenLogprobs, prompt_entry
 from core.server.api.answer.parts import (
     AnswerPart,
     ApiFinishReason,
+    CallDelta,
     ChoiceEnded,
     Delta,
     PartPhase,
@@ -22,7 +25,17 @@ from core.server.api.answer.parts import (
     Started,
 )
 from core.server.api.endpoints import ENDPOINTS
+from core.server.api.request.messages import Message
 from core.server.api.request.plan import Plan
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """Call of a function so far; `id` is the one that its result names."""
+
+    name: str
+    arguments: str = ""
+    id: str = field(default_factory=lambda: f"call_{uuid.uuid4().hex}")
 
 
 @dataclass(eq=False, slots=True)
@@ -33,6 +46,7 @@ class Choice:
     logprobs: dict[PartPhase, list[TokenLogprobs]] = field(default_factory=dict)
     prompt_ids: tuple[int, ...] = ()
     token_ids: list[int] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
     scored: PromptScored | None = None
     finish_reason: ApiFinishReason | None = None
     tokens: int = 0
@@ -50,6 +64,23 @@ class Choice:
         else:
             self.tokens += len(part.token_ids)
             self.token_ids += part.token_ids
+
+    def add_call(self, part: CallDelta) -> None:
+        """Append a part of a call; the first part begins it."""
+        if part.call == len(self.calls):
+            self.calls.append(Call(part.name))
+        self.calls[part.call].arguments += part.arguments
+
+    @property
+    def message(self) -> Message:
+        """The answer as a message of a later request, without a call that was cut off."""
+        calls = []
+        for call in self.calls:
+            with suppress(ValueError):
+                function = {"name": call.name, "arguments": json.loads(call.arguments)}
+                calls.append({"id": call.id, "type": "function", "function": function})
+        message: Message = {"role": "assistant", "content": self.text("answer")}
+        return {**message, "tool_calls": calls} if calls else message
 
 
 class Answer:
@@ -73,6 +104,8 @@ class Answer:
             self.started = part
         elif isinstance(part, Delta):
             self.choices[part.choice].add(part)
+        elif isinstance(part, CallDelta):
+            self.choices[part.choice].add_call(part)
         elif isinstance(part, PromptScored):
             self.choices[part.choice].scored = part
         elif isinstance(part, ChoiceEnded):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from openai.types.responses import Response, ResponseUsage
 from openai.types.responses.response_usage import InputTokensDetails, OutputTokensDetails
@@ -15,6 +15,7 @@ from core.server.api.answer.logprobs import TokenLogprobs
 from core.server.api.answer.parts import (
     AllEnded,
     AnswerPart,
+    CallDelta,
     ChoiceEnded,
     Delta,
     Failed,
@@ -23,6 +24,10 @@ from core.server.api.answer.parts import (
 from core.server.api.answer.record import Answer
 from core.server.api.answer.writer import DONE, AnswerWriter, event
 from core.server.api.errors import ApiError
+from core.server.api.request.tools import Tool
+
+# Kind of an output item; of a call of a function its number.
+ItemKind: TypeAlias = Literal["reasoning", "message"] | int
 
 
 class ResponseWriter(AnswerWriter):
@@ -33,10 +38,11 @@ class ResponseWriter(AnswerWriter):
         assert answer.plan.response is not None
         self._options = answer.plan.response
         self._choice = answer.choices[0]
-        self._ids = {"reasoning": f"rs_{uuid.uuid4().hex}", "message": f"msg_{uuid.uuid4().hex}"}
+        self._ids: dict[ItemKind, str] = {}
         self._event_count = 0
         # Kind of the open item, and the number of closed items.
-        self._open, self._closed = "", 0
+        self._open: ItemKind | None = None
+        self._closed = 0
 
     def body(self) -> dict[str, Any]:
         return self._snapshot(self._status, self._output())
@@ -60,7 +66,9 @@ class ResponseWriter(AnswerWriter):
             "error": {"code": "server_error", "message": str(error)} if error else None,
             "incomplete_details": cut_off,
             "usage": None if status == "in_progress" else self._usage(),
-            "text": {"format": {"type": "text"}, "verbosity": "medium"},
+            "text": {"format": dict(self._options.text_format), "verbosity": "medium"},
+            "tool_choice": self._options.tools.choice,
+            "tools": [_tool(tool) for tool in self._options.tools.tools],
             "presence_penalty": shaping.presence_penalty,
             "frequency_penalty": shaping.frequency_penalty,
             "store": self._options.store,
@@ -82,7 +90,7 @@ class ResponseWriter(AnswerWriter):
             metadata=dict(options.metadata),
             previous_response_id=options.previous,
             max_output_tokens=settings.limit,
-            parallel_tool_calls=True,
+            parallel_tool_calls=options.tools.parallel,
             tool_choice="auto",
             tools=[],
             reasoning=Reasoning(effort=settings.effort, summary=None),  # type: ignore[arg-type]
@@ -113,21 +121,36 @@ class ResponseWriter(AnswerWriter):
 
     def _output(self) -> list[dict[str, Any]]:
         """Return the items after the run has ended."""
-        texts, status = self._choice.texts, self._status
-        items = []
-        if "thinking" in texts:
-            # Only the last item can be incomplete.
-            items.append(self._item("reasoning", "completed" if "answer" in texts else status))
-        if "answer" in texts or not items or status == "completed":
-            items.append(self._item("message", status))
-        return items
+        kinds = self._kinds()
+        # Only the last item can be incomplete.
+        statuses = [*("completed" for _ in kinds[1:]), self._status]
+        return [self._item(kind, status) for kind, status in zip(kinds, statuses, strict=True)]
 
-    def _item(self, kind: str, status: str, *, empty: bool = False) -> dict[str, Any]:
+    def _kinds(self) -> list[ItemKind]:
+        """Return the kinds of the items, of calls their numbers."""
+        texts, calls = self._choice.texts, range(len(self._choice.calls))
+        kinds: list[ItemKind] = ["reasoning"] if "thinking" in texts else []
+        answered = texts.get("answer") if calls else "answer" in texts
+        if answered or not (kinds or calls) or (self._status == "completed" and not calls):
+            kinds.append("message")
+        return [*kinds, *calls]
+
+    def _item(self, kind: ItemKind, status: str, *, empty: bool = False) -> dict[str, Any]:
         """Return an item of the output; with `empty`, without its content."""
+        if isinstance(kind, int):
+            call = self._choice.calls[kind]
+            return {
+                "id": self._id(kind),
+                "call_id": call.id,
+                "type": "function_call",
+                "name": call.name,
+                "arguments": "" if empty else call.arguments,
+                "status": status,
+            }
         text = self._choice.text("thinking" if kind == "reasoning" else "answer")
         if kind == "reasoning":
             return {
-                "id": self._ids[kind],
+                "id": self._id(kind),
                 "summary": [],
                 "type": kind,
                 "content": [] if empty else [{"text": text, "type": "reasoning_text"}],
@@ -135,7 +158,7 @@ class ResponseWriter(AnswerWriter):
             }
         tokens = self._choice.logprobs.get("answer", ())
         return {
-            "id": self._ids[kind],
+            "id": self._id(kind),
             "content": [] if empty else [self._text_part(text, tokens)],
             "role": "assistant",
             "status": status,
@@ -156,8 +179,14 @@ class ResponseWriter(AnswerWriter):
                 yield self._event(name, response=self._snapshot("in_progress"))
         elif isinstance(part, Delta):
             yield from self._delta(part)
+        elif isinstance(part, CallDelta):
+            yield from self._turn_to(part.call)
+            if part.arguments:
+                place = {"item_id": self._id(part.call), "output_index": self._closed}
+                name = "function_call_arguments.delta"
+                yield self._event(name, **place, delta=part.arguments)
         elif isinstance(part, ChoiceEnded):
-            yield from self._turn_to(self._output()[-1]["type"])
+            yield from self._turn_to(self._kinds()[-1])
             yield from self._close(self._status)
         elif isinstance(part, AllEnded):
             yield self._event(self._status, response=self.body())
@@ -173,7 +202,10 @@ class ResponseWriter(AnswerWriter):
         return event({"type": kind, "sequence_number": self._event_count - 1, **fields}, kind)
 
     def _delta(self, part: Delta) -> Iterator[str]:
-        kind = "reasoning" if part.phase == "thinking" else "message"
+        kind: ItemKind = "reasoning" if part.phase == "thinking" else "message"
+        if self.plan.tools and kind == "message" and not part.text:
+            # A token of a call, which is an item of its own.
+            return
         yield from self._turn_to(kind)
         if kind == "reasoning" and part.text:
             yield self._event("reasoning_text.delta", **self._place(), delta=part.text)
@@ -185,30 +217,53 @@ class ResponseWriter(AnswerWriter):
                 logprobs=self.entries(part.logprobs),
             )
 
-    def _turn_to(self, kind: str) -> Iterator[str]:
-        """Open an item of this kind, unless one is open; close an open item of the other kind."""
+    def _turn_to(self, kind: ItemKind) -> Iterator[str]:
+        """Open an item of this kind, unless it is open; close another one that is open."""
         if self._open == kind:
             return
-        if self._open:
+        if self._open is not None:
             yield from self._close("completed")
         self._open = kind
         item = self._item(kind, "in_progress", empty=True)
         yield self._event("output_item.added", output_index=self._closed, item=item)
+        if isinstance(kind, int):
+            return
         empty = {"type": "reasoning_text", "text": ""}
         part = empty if kind == "reasoning" else self._text_part("", ())
         yield self._event("content_part.added", **self._place(), part=part)
 
     def _close(self, status: str) -> Iterator[str]:
         """Close the open item."""
+        assert self._open is not None
         item, place = self._item(self._open, status), self._place()
+        if isinstance(self._open, int):
+            del place["content_index"]
+            name = "function_call_arguments.done"
+            yield self._event(name, **place, arguments=item["arguments"])
+            yield from self._close_item(item)
+            return
         (part,) = item["content"]
         done = {key: part[key] for key in ("text", "logprobs") if key in part}
         name = "reasoning_text" if self._open == "reasoning" else "output_text"
         yield self._event(f"{name}.done", **place, **done)
         yield self._event("content_part.done", **place, part=part)
+        yield from self._close_item(item)
+
+    def _close_item(self, item: dict[str, Any]) -> Iterator[str]:
         yield self._event("output_item.done", output_index=self._closed, item=item)
-        self._open, self._closed = "", self._closed + 1
+        self._open, self._closed = None, self._closed + 1
 
     def _place(self) -> dict[str, Any]:
-        item_id = self._ids[self._open]
+        assert self._open is not None
+        item_id = self._id(self._open)
         return {"item_id": item_id, "output_index": self._closed, "content_index": 0}
+
+    def _id(self, kind: ItemKind) -> str:
+        """Return the id of an item, the same in every event."""
+        prefix = {"reasoning": "rs", "message": "msg"}.get(str(kind), "fc")
+        return self._ids.setdefault(kind, f"{prefix}_{uuid.uuid4().hex}")
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    """Return a tool as a response repeats it."""
+    return {"description": None, "strict": None, **tool.written, "parameters": tool.parameters}

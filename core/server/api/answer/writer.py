@@ -12,6 +12,7 @@ from core.server.api.answer.parts import (
     AllEnded,
     AnswerPart,
     ApiFinishReason,
+    CallDelta,
     ChoiceEnded,
     Delta,
     Failed,
@@ -51,6 +52,8 @@ class ChunkWriter(AnswerWriter):
         elif isinstance(part, Delta):
             if part.text or part.logprobs or (self.plan.token_ids and part.token_ids):
                 yield event(self.delta(part))
+        elif isinstance(part, CallDelta):
+            yield event(self.call_delta(part))
         elif isinstance(part, ChoiceEnded):
             yield event(self.last_chunk(part.choice, part.finish_reason))
         elif isinstance(part, AllEnded):
@@ -73,6 +76,10 @@ class ChunkWriter(AnswerWriter):
     @abstractmethod
     def delta(self, part: Delta) -> dict[str, Any]:
         """Return the stream chunk for new tokens of a choice."""
+
+    def call_delta(self, part: CallDelta) -> dict[str, Any]:
+        """Return the stream chunk for a part of a call; only chats have tools."""
+        raise NotImplementedError
 
     @abstractmethod
     def last_chunk(self, at: int, reason: ApiFinishReason) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from core.server.api.request.fields import Fields
 from core.server.api.request.messages import read_messages
 from core.server.api.request.plan import MAX_CHOICES, MODES, Chat, LogprobsOptions, Plan
 from core.server.api.request.shared import EFFORTS, MOST_TOP, finish, read_usage
+from core.server.api.request.tools import read_tools
 
 
 def read_chat(body: Mapping[str, Any]) -> Plan:
@@ -23,6 +24,7 @@ def read_chat(body: Mapping[str, Any]) -> Plan:
     fields = Fields(body)
     model = fields.required_text("model")
     effort = fields.choice("reasoning_effort", EFFORTS)
+    _, tools = read_tools(fields, flat=False)
     fields.require_prompt("chat")
     messages = tuple(read_messages(fields.any("messages"), "messages"))
     plan = Plan(
@@ -35,6 +37,7 @@ def read_chat(body: Mapping[str, Any]) -> Plan:
         stream=fields.flag("stream"),
         **vllm_fields.read_shown(fields),
         usage=read_usage(fields),
+        tools=tools,
         body=body,
     )
     fields.object("metadata")

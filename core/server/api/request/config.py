@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.config import MAX_NEW_TOKENS, MethodConfig
+from core.decoding.constraints.value import Constraint
 from core.decoding.diffusion.engine import is_diffusion_model
 from core.decoding.diffusion.noise import Denoises
 from core.decoding.errors import ConfigError, DecodingError
@@ -21,7 +22,7 @@ from core.decoding.shaping.settings.bias import MAX_BIAS
 from core.decoding.validation import MAX_SEED, Interval, brief
 from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError, as_api_error, unsupported
-from core.server.api.request import vllm_fields
+from core.server.api.request import formats, vllm_fields
 from core.server.api.request.fields import Fields
 
 # Path of the setting for each parameter of OpenAI's and vLLM's APIs; `shaping` is the first word
@@ -34,11 +35,13 @@ _MEANS = {
     "stop": ("stop_strings",),
     **{name: ("shaping", name) for name in vllm_fields.SHAPING},
     "min_tokens": ("min_new_tokens",),
+    **dict.fromkeys((*formats.NAMES, "tools"), ("shaping", "constraint")),
 }
 _ONLY_DRAWN = (
     *("temperature", "top_p"),
     *(name for name in vllm_fields.SHAPING if not SETTINGS[name].penalises),
 )
+_LIMIT = "max_new_tokens"
 _SEED = Interval(0, MAX_SEED)
 # A random seed must fit into the pages' control.
 _SEEDS = 2**31
@@ -81,6 +84,37 @@ class RequestSettings:
         """True if the request sets a thinking budget."""
         return self.effort in LEVELS
 
+    @property
+    def separates_thinking(self) -> bool:
+        """True if the method itself separates the thinking from the answer."""
+        return self.thinks or (self.decoding or {}).get("method") == "reasoning"
+
+    @property
+    def constraint(self) -> str:
+        """Name of the parameter that constrains the text; empty if none does."""
+        return next((name for name in self.values if name in (*formats.NAMES, "tools")), "")
+
+    def limit_in(self, window: int) -> int:
+        """Return the limit on new tokens, at most the context window."""
+        limit = self.limit if self.limit is not None else (self.decoding or {}).get(_LIMIT)
+        return min(limit, window) if type(limit) is int and limit > 0 else window
+
+    def constrained(self, constraint: Constraint) -> RequestSettings:
+        """Return the settings with the constraint that calls of tools keep to.
+
+        Raises:
+            ApiError: the request has another constraint.
+        """
+        shaping = (self.decoding or {}).get("shaping")
+        inside = isinstance(shaping, Mapping) and "constraint" in shaping
+        if other := self.constraint or ("decoding.shaping.constraint" if inside else ""):
+            raise ApiError(
+                f"tools and {other} both say how the answer is written; leave one of them out, or "
+                "set tool_choice to none.",
+                param="tools",
+            )
+        return replace(self, values={**self.values, "tools": constraint})
+
     def config(self, model: Any, room: int) -> MethodConfig:
         """Return the config for a model with `room` for new tokens, in tokens.
 
@@ -106,6 +140,8 @@ class RequestSettings:
                 target[_MEANS[name][-1]] = value
             _require_switched_on(shaping)
         try:
+            if isinstance(shaping, dict) and (words := self.values.get("bad_words")):
+                shaping["bad_words"] = vllm_fields.bad_word_ids(model, words)
             self._complete(data, model, room)
             config = config_from_dict(data)
         except ConfigError as error:
@@ -208,7 +244,11 @@ def read_settings(fields: Fields, endpoint: Endpoint, effort: str | None = None)
         "stop": _stop(fields),
         **vllm_fields.read_shaping(fields),
         "min_tokens": fields.whole("min_tokens", Interval(0, MAX_NEW_TOKENS)) or None,
+        **formats.read_formats(fields, endpoint),
     }
+    given = [name for name in formats.NAMES if name in values]
+    if len(given) > 1:
+        raise _said_twice(*given)
     names = ENDPOINTS[endpoint].limits
     limits = {name: fields.whole(name, Interval(0, MAX_NEW_TOKENS)) for name in names}
     limits = {name: limit for name, limit in limits.items() if limit is not None}

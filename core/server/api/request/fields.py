@@ -35,6 +35,10 @@ class Fields:
         self._where = where
         self._read: set[str] = set()
 
+    def label(self, name: str) -> str:
+        """Return the name of a member in errors."""
+        return self._where + name
+
     def has(self, name: str) -> bool:
         """Return True if a value is given."""
         return name in self._data
@@ -119,7 +123,7 @@ class Fields:
 
     def wrong(self, name: str, what: str) -> ApiError:
         """Return the error for an invalid value."""
-        label = self._where + name
+        label = self.label(name)
         return ApiError(f"{label} {what}.", param=label, code="invalid_value")
 
     def _of(self, name: str, kind: type[T], default: D) -> T | D:

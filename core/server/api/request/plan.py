@@ -13,8 +13,10 @@ from core.decoding.reasoning.config import LEVELS
 from core.decoding.reasoning.split import END_OF_PROMPT, marks_of
 from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError
+from core.server.api.request.calls import KnowsTools, calculator_turn, template_tools
 from core.server.api.request.config import RequestSettings, Thinks
-from core.server.api.request.messages import Message, with_instructions
+from core.server.api.request.messages import Message, as_plain, with_instructions
+from core.server.api.request.tools import ToolFields, Tools
 
 # Limit on choices of one request; each choice is a run.
 MAX_CHOICES = 16
@@ -68,6 +70,8 @@ class ResponseOptions:
     metadata: Mapping[str, str]
     safety_identifier: str | None
     prompt_cache_key: str | None
+    text_format: Mapping[str, Any]
+    tools: ToolFields
 
 
 # Text to continue, its token ids, or a conversation.
@@ -90,6 +94,7 @@ class Plan:
         ids_as_text: True if completions write a token as `token_id:383`, as vLLM can.
         usage: chunks of a stream with the usage; `always` means every chunk.
         response: options of the Responses API only.
+        tools: tools that the answer may call; None for none.
         body: JSON of the request, unchanged.
     """
 
@@ -109,6 +114,7 @@ class Plan:
     ids_as_text: bool = False
     usage: StreamUsage = "never"
     response: ResponseOptions | None = None
+    tools: Tools | None = None
     body: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -133,12 +139,12 @@ class Plan:
         return first if isinstance(first, str) else f"{len(first)} token ids"
 
 
-def encode(model: LanguageModel, prompt: Prompt, effort: str | None) -> list[int]:
+def encode(model: LanguageModel, prompt: Prompt, plan: Plan) -> list[int]:
     """Return the token ids of a prompt.
 
-    Args:
-        effort: thinking budget; a model without marks gets an instruction. With `none`, the
-            prompt closes the thinking that the model would begin.
+    With a thinking budget, a model without marks gets an instruction. With the effort `none`, the
+    prompt closes the thinking that the model would begin; where a constraint acts from the first
+    token on, it closes only a thinking that the template has opened.
 
     Raises:
         ApiError: a conversation for a model without a chat template.
@@ -148,25 +154,34 @@ def encode(model: LanguageModel, prompt: Prompt, effort: str | None) -> list[int
         return list(prompt)
     if isinstance(prompt, str):
         return model.encode(prompt)
-    messages = list(prompt.messages)
+    effort, messages = plan.settings.effort, list(prompt.messages)
     if effort in LEVELS and offers(model, Thinks):
         messages = with_instructions(messages, model.think_marks.instruction)
-    ids = encode_chat(model, messages, prompt.opened)
-    if effort != "none" or not prompt.opened:
+    ids = encode_chat(model, messages, prompt.opened, plan.tools)
+    closes = plan.settings.constraint and not plan.settings.separates_thinking
+    if not prompt.opened or not (effort == "none" or closes):
         return ids
     start, end = marks_of(model)
     before = join_prompt(model, ids[-END_OF_PROMPT:]).rstrip()
     if not end or before.endswith(end.strip() or end):
         return ids
     opened = before.endswith(start.strip() or start)
+    if effort != "none" and not opened:
+        return ids
     return ids + encode_continuation(model, end if opened else start + end)
 
 
-def encode_chat(model: LanguageModel, messages: list[Message], opened: bool = True) -> list[int]:
+def encode_chat(
+    model: LanguageModel,
+    messages: list[Message],
+    opened: bool = True,
+    tools: Tools | None = None,
+) -> list[int]:
     """Return the token ids of a conversation.
 
     Args:
         opened: True if they end where the answer begins.
+        tools: tools that the template writes, if it knows tools.
 
     Raises:
         ApiError: the model has no chat template.
@@ -178,4 +193,9 @@ def encode_chat(model: LanguageModel, messages: list[Message], opened: bool = Tr
             or f"{model.model_id} has no chat template; send text to /v1/completions.",
             param="model",
         )
-    return model.encode_chat(messages, opened)
+    if template_tools(model) and offers(model, KnowsTools):
+        declared = [tool.declaration for tool in tools.allowed] if tools else []
+        return model.encode_chat(messages, opened, tools=declared)
+    going_on, count = calculator_turn(model, messages) if opened else ("", 0)
+    ids = model.encode_chat(as_plain(messages[: len(messages) - count]), opened)
+    return ids + (encode_continuation(model, going_on) if going_on else [])

@@ -8,9 +8,11 @@ from typing import Any
 from core.server.api.errors import ApiError, unsupported
 from core.server.api.request.config import read_settings
 from core.server.api.request.fields import Fields
+from core.server.api.request.formats import text_format
 from core.server.api.request.messages import Message, read_input, with_instructions
 from core.server.api.request.plan import MODES, Chat, LogprobsOptions, Plan, ResponseOptions
 from core.server.api.request.shared import EFFORTS, MOST_TOP, finish
+from core.server.api.request.tools import read_tools
 
 INCLUDE_LOGPROBS = "message.output_text.logprobs"
 # Reasoning is always returned in full, without encryption.
@@ -35,6 +37,7 @@ def read_response(body: Mapping[str, Any], recall: Callable[[str], tuple[Message
     model, newest = fields.required_text("model"), read_input(fields.any("input"))
     messages = (*(recall(previous) if previous else ()), *newest)
     instructions = fields.text("instructions")
+    tool_fields, tools = read_tools(fields, flat=True)
     plan = Plan(
         endpoint="responses",
         model=model,
@@ -50,7 +53,10 @@ def read_response(body: Mapping[str, Any], recall: Callable[[str], tuple[Message
             metadata=_metadata(fields),
             safety_identifier=fields.text("safety_identifier"),
             prompt_cache_key=fields.text("prompt_cache_key"),
+            text_format=text_format(body),
+            tools=tool_fields,
         ),
+        tools=tools,
         body=body,
     )
     finish(fields, "responses")

@@ -12,7 +12,6 @@ from openai.types.responses.response_create_params import ResponseCreateParamsBa
 from core.decoding.reasoning.config import LEVELS
 from core.decoding.validation import Interval
 from core.server.api.endpoints import Endpoint
-from core.server.api.errors import unsupported
 from core.server.api.request.fields import Fields
 from core.server.api.request.plan import StreamUsage
 
@@ -24,13 +23,10 @@ _PARAMS: Mapping[Endpoint, type] = {
     "completions": CompletionCreateParamsBase,
     "responses": ResponseCreateParamsBase,
 }
-_TOOLS = {"tool_choice": ("none", "auto"), "parallel_tool_calls": (True, False)}
 _TIER = {"service_tier": ("auto", "default")}
 # Values that match the server's behaviour anyway.
 _INERT: Mapping[Endpoint, Mapping[str, tuple[Any, ...]]] = {
     "chat": {
-        **_TOOLS,
-        "response_format": ({"type": "text"},),
         "modalities": (["text"],),
         **_TIER,
         "store": (False,),
@@ -38,9 +34,7 @@ _INERT: Mapping[Endpoint, Mapping[str, tuple[Any, ...]]] = {
     "completions": {},
     "responses": {
         "background": (False,),
-        **_TOOLS,
         **_TIER,
-        "text": ({"format": {"type": "text"}}, {}),
         "truncation": ("disabled",),
         "stream_options": ({"include_obfuscation": False}, {}),
     },
@@ -73,8 +67,6 @@ def finish(fields: Fields, endpoint: Endpoint) -> None:
     Raises:
         ApiError: a parameter is wrong, unknown or not supported.
     """
-    if endpoint != "completions" and fields.items("tools"):
-        raise unsupported("tools", "The models here call no tools; leave it out.")
     for name, values in _INERT[endpoint].items():
         fields.inert(name, *values)
     for name in _LABELS[endpoint]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from core.decoding.loop.text import tokens_of_text
 from core.decoding.record.bounds import MAX_COUNT
 from core.decoding.shaping.config import KNOB_SETTINGS, SETTINGS
 from core.decoding.validation import Interval
@@ -11,14 +13,14 @@ from core.server.api.endpoints import Endpoint
 from core.server.api.request.fields import Fields
 
 # The samplers' own names, which vLLM, llama.cpp and text-generation-webui use too.
-SHAPING = (
-    "top_k",
-    *(s.field for s in KNOB_SETTINGS if not s.whole and s.field not in ("temperature", "top_p")),
-)
+_NUMBERS = tuple(s.field for s in KNOB_SETTINGS if s.field not in ("temperature", "top_p"))
+SHAPING = (*_NUMBERS, "dry_sequence_breakers", "bad_words")
 # Parameters that set a run, and parameters that add fields to its answer.
 SETTINGS_NAMES = (*SHAPING, "min_tokens", "ignore_eos", "stop_token_ids")
 SHOWN = ("prompt_logprobs", "include_stop_str_in_output", "skip_special_tokens", "return_token_ids")
 _COUNT = Interval(-1, MAX_COUNT)  # -1 stands for all.
+# Off at -1: vLLM's top_k, llama.cpp's others.
+_OFF_AT_MINUS_1 = ("top_k", "top_n_sigma", "adaptive_target")
 _NEUTRAL: dict[str, tuple[Any, ...]] = {
     "use_beam_search": (False,),
     "length_penalty": (1.0,),
@@ -26,7 +28,6 @@ _NEUTRAL: dict[str, tuple[Any, ...]] = {
     "truncate_prompt_tokens": (),
     "spaces_between_special_tokens": (True,),
     "priority": (0,),
-    "bad_words": ([],),
     "allowed_token_ids": (),
 }
 # Values without effect, which clients send as defaults.
@@ -49,17 +50,44 @@ def read_shaping(fields: Fields) -> dict[str, Any]:
     Raises:
         ApiError: a wrong value.
     """
-    top_k = fields.whole("top_k", _COUNT)
-    # vLLM's top_k and llama.cpp's top_n_sigma are off at -1, too.
-    values: dict[str, float | None] = {"top_k": top_k if top_k != -1 else None}
-    values |= {
-        name: fields.number(name, SETTINGS[name].interval)
-        for name in SHAPING[1:]
-        if (name, fields.any(name)) != ("top_n_sigma", -1)
-    }
+    values: dict[str, Any] = {name: _number(fields, name) for name in _NUMBERS}
+    values["dry_sequence_breakers"] = _texts(fields, "dry_sequence_breakers")
+    values["bad_words"] = _texts(fields, "bad_words") or None
     return {
         name: value for name, value in values.items() if value not in (None, SETTINGS[name].off)
     }
+
+
+def _number(fields: Fields, name: str) -> float | None:
+    spec = SETTINGS[name]
+    if name in _OFF_AT_MINUS_1 and fields.any(name) == -1:
+        return None
+    assert spec.interval is not None
+    return (fields.whole if spec.whole else fields.number)(name, spec.interval)
+
+
+def _texts(fields: Fields, name: str) -> tuple[str, ...] | None:
+    if not fields.has(name):
+        return None
+    texts = fields.items(name)
+    if not all(isinstance(text, str) and text.strip(" ") for text in texts):
+        raise fields.wrong(name, "must be a list of strings that aren't empty")
+    return tuple(texts)
+
+
+def bad_word_ids(model: Any, words: Sequence[str]) -> list[list[int]]:
+    """Return the tokens of each word, without a space before it and with one, as vLLM bans them.
+
+    Raises:
+        ConfigError: the model's tokens can't spell a word.
+    """
+    sequences = []
+    for word in words:
+        bare, spaced = (
+            tokens_of_text(model, f"{space}{word.lstrip(' ')}", "bad_words") for space in ("", " ")
+        )
+        sequences += [bare] if spaced[-len(bare) :] == bare else [bare, spaced]
+    return sequences
 
 
 def read_shown(fields: Fields) -> dict[str, Any]:

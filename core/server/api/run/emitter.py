@@ -18,13 +18,17 @@ from core.server.api.answer.logprobs import TokenLogprobs
 from core.server.api.answer.parts import (
     AnswerPart,
     ApiFinishReason,
+    CallDelta,
     ChoiceEnded,
     Delta,
     PartPhase,
     PromptScored,
 )
 from core.server.api.history import Record
+from core.server.api.request.calls import CallSyntax
+from core.server.api.request.formats import NAMES
 from core.server.api.request.plan import LogprobsOptions, Plan
+from core.server.api.run.call_reader import reader_of
 from core.server.api.run.scored import ScoredRun, ScoreRequest, Scores
 from core.server.api.run.text import ChoiceText
 from core.server.job import tokens_in
@@ -54,9 +58,10 @@ class Emitter:
         model: LanguageModel,
         run: RequestRun,
         put: Callable[[AnswerPart], None],
+        syntax: CallSyntax | None = None,
     ) -> None:
         self._plan, self._record, self._run, self._put = plan, record, run, put
-        self._model = model
+        self._model, self._syntax = model, syntax
         self._text = self._new_text()
 
     @property
@@ -72,10 +77,13 @@ class Emitter:
 
     def _new_text(self) -> ChoiceText:
         """Return the text of a choice; chat and responses separate the thinking from the answer."""
-        run, whole = self._run, self._plan.endpoint == "completions"
+        run, syntax = self._run, self._syntax
+        # A format acts from the first token on: what looks like a mark is text of the answer.
+        whole = self._plan.endpoint == "completions" or self._plan.settings.constraint in NAMES
         marks = ("", "") if whole else marks_of(self._model)
         prompt = join_prompt(self._model, run.prompt_ids[-END_OF_PROMPT:])
-        return ChoiceText(run.config, marks, prompt, self._plan.keep_stop)
+        reader = reader_of(syntax) if syntax else None
+        return ChoiceText(run.config, marks, prompt, self._plan.keep_stop, reader)
 
     def on_step(self, step: Step, scores: Scores, made: float) -> None:
         """Emit the parts of a new step; `made` is its time in the process that computes."""
@@ -87,10 +95,11 @@ class Emitter:
             return
         if isinstance(step, TokenStep):
             added = self._text.push_step(step, special_name(self._model, step.token_id))
-            self._send([self._shown(added, step.token_id)], step.token_ids, scores.tokens)
+            shown = [self._shown(added, step.token_id)]
+            self._send(self._text, shown, step.token_ids, scores.tokens)
         elif isinstance(step, DraftRound | CanvasStep):
             rounds = self._push(self._text, step.texts, step.token_ids)
-            self._send(rounds, step.token_ids, scores.tokens)
+            self._send(self._text, rounds, step.token_ids, scores.tokens)
         else:
             # A beam search knows its text only at the end.
             assert isinstance(step, BeamStep)
@@ -117,32 +126,45 @@ class Emitter:
     def _shown(
         self, added: list[tuple[PartPhase, str]], token_id: int
     ) -> list[tuple[PartPhase, str]]:
-        """Append a special token's name if the request wants it; not for an end of sequence."""
-        if not self._plan.special or token_id in self._model.eos_ids:
+        """Append a special token's name if the request wants it; not for an end of sequence, nor
+        for the marks of a call.
+        """
+        if not self._plan.special or self._syntax or token_id in self._model.eos_ids:
             return added
         *before, (phase, text) = added
         return [*before, (phase, text + special_name(self._model, token_id))]
 
     def _send(
         self,
+        text: ChoiceText,
         added: Sequence[Sequence[tuple[PartPhase, str]]],
         token_ids: Sequence[int],
         logprobs: Sequence[TokenLogprobs],
         choice: int | None = None,
     ) -> None:
-        """Send the text that each token adds; consecutive texts of one phase are joined."""
+        """Send the text that each token adds; consecutive texts of one phase are joined.
+
+        Args:
+            text: text of the choice, whose calls are sent after it.
+        """
         choice = self._run.choices[0] if choice is None else choice
         parts: list[Delta] = []
-        for at, (token_id, (*before, (phase, text))) in enumerate(
+        for at, (token_id, (*before, (phase, last))) in enumerate(
             zip(token_ids, added, strict=True)
         ):
             parts += [Delta(choice, held, early, ()) for early, held in before if held]
-            part = Delta(choice, text, phase, (token_id,), tuple(logprobs[at : at + 1]))
+            part = Delta(choice, last, phase, (token_id,), tuple(logprobs[at : at + 1]))
             if parts and parts[-1].phase == phase:
                 part = parts.pop().then(part)
             parts.append(part)
         for part in parts:
             self._put(part)
+        self._send_calls(text, choice)
+
+    def _send_calls(self, text: ChoiceText, choice: int) -> None:
+        for call in text.take_calls():
+            self._record.add_call(choice, call)
+            self._put(CallDelta(choice, *call))
 
     def finish(self, run: ScoredRun) -> None:
         """Emit the end of the run, and the hypotheses of a beam search."""
@@ -153,9 +175,10 @@ class Emitter:
         choice = self._run.choices[0]
         for phase, text in self._text.flush():
             self._put(Delta(choice, text, phase, ()))
+        self._send_calls(self._text, choice)
         if trace.finish_reason != "cancelled" or self._plan.only_prompt:
             thinking = self._text.thinking_tokens(trace)
-            self._end(choice, trace.finish_reason, len(trace.token_ids), thinking)
+            self._end(self._text, choice, trace.finish_reason, len(trace.token_ids), thinking)
 
     def _write_hypotheses(self, run: ScoredRun) -> None:
         logprobs = chain(run.hypotheses, repeat(()))
@@ -168,10 +191,14 @@ class Emitter:
             texts[-1] += stream.flush()
             added = self._push(text, texts, ids)
             added[-1] += text.flush()
-            self._send(added, ids, scores, choice)
+            self._send(text, added, ids, scores, choice)
             thinking = text.thinking_tokens(run.trace)
-            self._end(choice, hypothesis.finish_reason, len(ids), thinking)
+            self._end(text, choice, hypothesis.finish_reason, len(ids), thinking)
 
-    def _end(self, choice: int, reason: str, tokens: int, thinking_tokens: int) -> None:
-        word: ApiFinishReason = "stop" if reason in ("eos", "stop") else "length"
+    def _end(
+        self, text: ChoiceText, choice: int, reason: str, tokens: int, thinking_tokens: int
+    ) -> None:
+        word: ApiFinishReason = "length"
+        if reason in ("eos", "stop"):
+            word = "tool_calls" if text.called else "stop"
         self._put(ChoiceEnded(choice, word, tokens, thinking_tokens))

@@ -61,9 +61,14 @@ def reader_of(
         return lambda _index, _row, _ids, token_id: certain(token_id, count)
     # It has its own random generator; the stages before the draw are those of the run.
     picker = Picker(model, drawn)
-    return lambda index, row, ids, token_id: read(
-        picker.pick(index, row, ids).stages[-1], token_id, count
-    )
+
+    def final(index: int, row: Tensor, ids: Sequence[int], token_id: int) -> TokenLogprobs:
+        picked = picker.pick(index, row, ids)
+        if picked.pick.token_id == token_id:
+            picker.take(picked, token_id)
+        return read(picked.stages[-1], token_id, count)
+
+    return final
 
 
 def _scores(model: LanguageModel, config: BeamSearch, taken: Taken, count: int) -> TokenReader:

@@ -19,6 +19,7 @@ from core.server.api.answer.logprobs import MAX_ENTRIES
 from core.server.api.answer.parts import AnswerPart, Started
 from core.server.api.errors import ApiError, as_api_error
 from core.server.api.history import Record
+from core.server.api.request.calls import CallSyntax, syntax_of
 from core.server.api.request.config import NO_WINDOW
 from core.server.api.request.plan import Chat, LogprobsOptions, Plan, encode
 from core.server.api.run.emitter import Emitter, RequestRun
@@ -42,6 +43,7 @@ class Runner:
 
     Args:
         put: receives the parts of the answer, in the job's thread.
+        syntax: syntax of the calls of tools; None for an answer without calls.
     """
 
     plan: Plan
@@ -50,6 +52,7 @@ class Runner:
     queue: FairQueue
     workers: Workers
     put: Callable[[AnswerPart], None]
+    syntax: CallSyntax | None = None
 
     def run(self) -> None:
         """Make the whole answer.
@@ -63,11 +66,25 @@ class Runner:
             leave_a_processor()
             # The data path must not show where models are stored.
             with self._watched():
-                self._run_loaded(*models)
+                self._with_tools(models[0])._run_loaded(*models)
         except LoadingStoppedError:
             raise
         except DecodingError as error:
             raise as_api_error(error, self.plan.blamed(error)) from error
+
+    def _with_tools(self, model: LanguageModel) -> Runner:
+        """Return the runner with the syntax in which this model calls the request's tools.
+
+        Raises:
+            ApiError: the model can't choose whether it calls, or the request has a constraint too.
+        """
+        tools, settings = self.plan.tools, self.plan.settings
+        if tools is None:
+            return self
+        limit = settings.limit_in(model.context_window or NO_WINDOW)
+        syntax = syntax_of(model, tools, thinks=settings.separates_thinking, limit=limit)
+        plan = replace(self.plan, settings=settings.constrained(syntax.constraint))
+        return replace(self, plan=plan, syntax=syntax)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
@@ -109,9 +126,11 @@ class Runner:
         """
         plan = self.plan
         for at, prompt in enumerate(plan.prompts):
-            ids = encode_prompt(model, encode(model, prompt, plan.settings.effort))
+            ids = encode_prompt(model, encode(model, prompt, plan))
             room = NO_WINDOW if model.context_window is None else model.context_window - len(ids)
-            text = plan.prompt_text if isinstance(prompt, Chat) else None
+            # The checks look for the text in front of the answer.
+            asked = isinstance(prompt, Chat) and prompt.messages[-1]["role"] != "tool"
+            text = plan.prompt_text if asked else None
             config = plan.settings.config(model, room)
             choices = tuple(range(at * plan.n, (at + 1) * plan.n))
             if isinstance(config, BeamSearch):
@@ -142,7 +161,7 @@ class Runner:
     def _decode(self, model: LanguageModel, draft: LanguageModel | None, run: RequestRun) -> None:
         """Make one run; send its parts as they arrive, and store its trace."""
         plan, record = self.plan, self.record
-        emitter = Emitter(plan, record, model, run, self.put)
+        emitter = Emitter(plan, record, model, run, self.put, self.syntax)
 
         # The data path can only be recorded in this process.
         workers = IN_PROCESS if record.watched else self.workers

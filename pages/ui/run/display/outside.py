@@ -7,7 +7,7 @@ from math import log
 
 import streamlit as st
 
-from core.decoding.reading.types import is_byte_part
+from core.decoding.record.characters import is_byte_part
 from core.decoding.record.trace import Trace
 from core.models.packaged import PACKAGED, is_installed
 from pages.ui import platform, registry

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from core.decoding.check import Verdict, verdict
+from core.decoding.check import VERDICT_WORDS, Verdict, verdict
 from core.decoding.methods import method_of
 from core.decoding.record.trace import Check, Trace
 from core.decoding.unchecked import unchecked_words
@@ -27,10 +27,10 @@ _list = st.components.v2.component(
     js=source("run/display/proof.js"),
 )
 
-_LOOKS: dict[Verdict, tuple[str, str, str]] = {
-    "consistent": ("Consistent", "check_circle", "fair"),
-    "proved": ("Proved by the model", "verified", "good"),
-    "failed": ("Not proved", "error", "bad"),
+_LOOKS: dict[Verdict, tuple[str, str]] = {
+    "consistent": ("check_circle", "fair"),
+    "proved": ("verified", "good"),
+    "failed": ("error", "bad"),
 }
 _MEANINGS: dict[Verdict, str] = {
     "consistent": (
@@ -73,8 +73,9 @@ def _outcome(checks: Sequence[Check], *, checking: bool) -> tuple[str, str, str]
     passed = sum(check.passed for check in checks)
     if not total:
         return "Checking" if checking else "Not checked", ":material/pending:", "open"
-    words, icon, tone = _LOOKS[verdict(checks)]
-    return f"{words}: {passed} of {total} checks", f":material/{icon}:", tone
+    found = verdict(checks)
+    icon, tone = _LOOKS[found]
+    return f"{VERDICT_WORDS[found]}: {passed} of {total} checks", f":material/{icon}:", tone
 
 
 def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:

@@ -10,6 +10,7 @@ from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import visible_token
 from core.figures.base.theme import Theme
+from core.figures.decode.strip import kind_of, shown_text
 from core.figures.speculative.timeline import key_words
 from core.figures.speculative.words import EmittedToken, emitted, kind_color, kind_words
 from pages.ui.run.figures import token_strip
@@ -51,9 +52,9 @@ def draw(
 
 
 def _token(token: EmittedToken, theme: Theme) -> list[object]:
-    classes = f"{token_strip.kind_of(token.text)} {token.kind}".strip()
+    classes = f"{kind_of(token.text)} {token.kind}".strip()
     label = f"Round {nth(token.round)}: {visible_token(token.token)}, {kind_words(token.kind)}"
-    shown = token_strip.shown_text(token.text, token.token)
+    shown = shown_text(token.text, token.token)
     return [shown, kind_color(token.kind, theme), label, classes, token.round]
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from html import escape
 from typing import Any
 
 import streamlit as st
 
-from core.decoding.counting import nth
-from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures import legend, token_colors
-from core.figures.base.labels import BREAK, percent, visible_token
-from core.figures.base.records import forced_words, texts_in, token_place
+from core.figures.base.records import forced_words
 from core.figures.base.theme import Theme
+from core.figures.decode.strip import kind_of, shown_texts, step_label
 from pages.ui import platform
 from pages.ui.run.view import View
 from pages.ui.widgets.render_clock import drawn_at
@@ -49,6 +47,7 @@ def draw(
     live: bool,
     marked: Sequence[int] = (),
     forced: bool = True,
+    repeated: Collection[int] = (),
     then: Callable[[], None] = lambda: None,
     rested: Callable[[], None] | None = None,
 ) -> None:
@@ -58,6 +57,7 @@ def draw(
         live: the run goes on, so nothing can be selected yet.
         marked: steps that the key U goes to.
         forced: mark the tokens that were given.
+        repeated: steps whose tokens are marked, as those that are repeated.
         then: called at the end of a choice's callback.
         rested: called once when no further choice follows.
     """
@@ -66,7 +66,9 @@ def draw(
         view,
         trace.rendered_prompt or trace.prompt,
         theme,
-        tokens_of(trace, theme, by, view.text_of, forced=forced, reads=view.reads),
+        tokens_of(
+            trace, theme, by, view.text_of, forced=forced, reads=view.reads, repeated=repeated
+        ),
         selected=view.selected,
         live=live,
         on_selected=partial(_on_selected, view, then),
@@ -143,60 +145,39 @@ def tokens_of(
     *,
     forced: bool = True,
     reads: bool = False,
+    repeated: Collection[int] = (),
 ) -> list[list[Any]]:
     """Return the tokens of a run for `draw_tokens`.
 
     Args:
         text_of: the text of a token that a given one replaced; by default as the run names it.
         forced: whether tokens that were given are marked.
+        repeated: steps whose tokens are marked as repeated.
         reads: the trace is a text that was read: a label names the token's position in the text.
     """
     colors = token_colors(trace, by=by, theme=theme)  # type: ignore[arg-type]
     return [
         [
-            shown_text(step.text, step.chosen.text),
+            text,
             color,
-            _label(step, text_of or texts_in(trace), token_place(step, trace, reads=reads)),
+            step_label(step, trace, text_of, reads=reads),
             " ".join(
                 filter(
-                    None, [kind_of(step.text), "forced" if forced and forced_words(step) else ""]
+                    None,
+                    [
+                        kind_of(step.text),
+                        "forced" if forced and forced_words(step) else "",
+                        "repeated" if step.index in repeated else "",
+                    ],
                 )
             ),
             None,
             ink,
         ]
-        for step, (color, ink) in zip(trace.token_steps, colors, strict=True)
+        for step, text, (color, ink) in zip(
+            trace.token_steps, shown_texts(trace.token_steps), colors, strict=True
+        )
     ]
-
-
-def _adds_text(added: str) -> bool:
-    """Return False for the end of a text, and for bytes that form no character."""
-    return bool(added.strip("\ufffd"))
-
-
-def shown_text(added: str, token: str) -> str:
-    """Return the strip's text for a token that added this text."""
-    if not _adds_text(added):
-        return visible_token(token)
-    # A token of whitespace alone would be a gap that can't be seen or clicked.
-    return visible_token(added) if added.isspace() else added.replace("\n", BREAK)
-
-
-def kind_of(added: str) -> str:
-    """Return `special` for a token that adds no text by itself, `line` before a line break."""
-    if not _adds_text(added):
-        return "special"
-    return "line" if "\n" in added else ""
-
-
-def _label(step: TokenStep, text_of: Callable[[int], str], place: tuple[str, int]) -> str:
-    token, start = step.chosen, f"{place[0].capitalize()} {nth(place[1])}"
-    if words := forced_words(step, text_of=text_of):
-        return f"{start}: {visible_token(token.text)}, {words}"
-    return (
-        f"{start}: {visible_token(token.text)}, "
-        f"probability {percent(token.raw_prob)}, rank {token.rank}"
-    )
 
 
 def draw_legend(by: str, theme: Theme, title: str = "") -> None:

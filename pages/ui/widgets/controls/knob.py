@@ -85,6 +85,13 @@ def _knob_of(spec: SettingSpec) -> Knob:
 
 LAB_KNOBS = tuple(_knob_of(spec) for spec in KNOB_SETTINGS)
 KNOBS = tuple(knob for knob in LAB_KNOBS if SETTINGS[knob.field].on_decode)
+# Filters of methods that don't write one text from left to right: those without a state.
+FILTER_KEYS = tuple(
+    knob.key
+    for knob in KNOBS
+    if (spec := SETTINGS[knob.field]).role == "filter"
+    and SETTINGS[spec.part_of or knob.field].state is None
+)
 
 
 def nearest_temperature(typed: float) -> float:

@@ -75,3 +75,61 @@ class Sampler:
     def accept(self, token_id: int) -> None:
         """Tell it which token was chosen."""
         self._library.llama_sampler_accept(self._sampler, ctypes.c_int32(token_id))
+
+
+class _Parameters(ctypes.Structure):
+    """llama.cpp's parameters of a model, larger than they are; only its own functions read them."""
+
+    _fields_ = (("raw", ctypes.c_char * 512),)
+
+
+class Vocabulary:
+    """The vocabulary of a GGUF file, by llama.cpp; the loaded model stays in memory."""
+
+    def __init__(self, path: Path) -> None:
+        self._library = library = _library()
+        library.llama_model_default_params.restype = _Parameters
+        library.llama_model_load_from_file.restype = ctypes.c_void_p
+        library.llama_model_load_from_file.argtypes = [ctypes.c_char_p, _Parameters]
+        library.llama_model_get_vocab.restype = ctypes.c_void_p
+        library.llama_model_get_vocab.argtypes = [ctypes.c_void_p]
+        library.llama_token_to_piece.argtypes = [
+            *(ctypes.c_void_p, ctypes.c_int32, ctypes.c_char_p),
+            *(ctypes.c_int32, ctypes.c_int32, ctypes.c_bool),
+        ]
+        library.llama_tokenize.argtypes = [
+            *(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p),
+            *(ctypes.c_int32, ctypes.c_bool, ctypes.c_bool),
+        ]
+        library.llama_log_set(_SILENT, None)
+        model = library.llama_model_load_from_file(
+            str(path).encode(), library.llama_model_default_params()
+        )
+        self.pointer = library.llama_model_get_vocab(model)
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """Return the bytes of a token."""
+        buffer = ctypes.create_string_buffer(256)
+        size = self._library.llama_token_to_piece(self.pointer, token_id, buffer, 256, 0, True)
+        return buffer.raw[:size]
+
+    def encode(self, text: str) -> list[int]:
+        """Return the tokens of a text, without special tokens."""
+        ids, raw = (ctypes.c_int32 * 1000)(), text.encode()
+        count = self._library.llama_tokenize(
+            self.pointer, raw, len(raw), ids, len(ids), False, False
+        )
+        return list(ids[:count])
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
+def _SILENT(*_: object) -> None:
+    """Take llama.cpp's log."""
+
+
+def dry_sampler(
+    vocabulary: Vocabulary, numbers: tuple[float, float, int, int], breakers: Sequence[str]
+) -> Sampler:
+    """Return llama.cpp's DRY: multiplier, base, allowed length and range, and breakers."""
+    texts = (ctypes.c_char_p * len(breakers))(*(text.encode() for text in breakers))
+    return Sampler("dry", "pffiipi", vocabulary.pointer, *numbers, texts, len(breakers))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from itertools import pairwise
@@ -26,7 +27,7 @@ ROWS = [
     [9.0, 8.5, 8.25, 1.0, 0.5, 0.0, -0.25],
     [2.0, 2.0, 1.0, 1.0, 0.0, 0.0, -1.0, -1.0],
     (2 * torch.randn(500, generator=torch.Generator().manual_seed(3))).tolist(),
-    (0.3 * torch.randn(20_000, generator=torch.Generator().manual_seed(4))).tolist(),
+    (0.3 * torch.randn(17_000, generator=torch.Generator().manual_seed(4))).tolist(),
     (2 * torch.randn(700, generator=torch.Generator().manual_seed(5))).round().tolist(),
 ]
 
@@ -114,7 +115,8 @@ def test_a_cut_keeps_what_its_formula_keeps(name: str, row: int) -> None:
             expected = by_hand(logits.tolist(), value, least)
             if least > 1 and name != "tail_free":  # More than the least where they are tied.
                 assert expected <= kept
-                expected |= {token for token in kept if ROWS[row].count(ROWS[row][token]) > 1}
+                tied = Counter(ROWS[row])
+                expected |= {token for token in kept if tied[ROWS[row][token]] > 1}
             assert kept == expected, (value, least)
             assert torch.equal(cut[[*kept]], logits[[*kept]])
 

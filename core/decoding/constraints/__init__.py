@@ -1,0 +1,1 @@
+"""Constraints on the generated text: choices, regular expressions, JSON schemas and grammars."""

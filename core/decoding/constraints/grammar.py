@@ -1,0 +1,164 @@
+"""Grammar of one text: which tokens may follow, by llguidance.
+
+In a stretch that the grammar fixes, only the tokenizer's own spelling of it is allowed, as in the
+engines that use llguidance.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from core.decoding.constraints.value import Constraint, limits
+from core.decoding.errors import ConfigError
+from core.decoding.loop.text import encode_continuation
+from core.decoding.protocol import LanguageModel
+from core.decoding.validation import shortened
+
+if TYPE_CHECKING:
+    from llguidance import LLMatcher, LLTokenizer
+
+# A hostile grammar can fix a text of a gigabyte; its next tokens follow from its beginning.
+_MOST_SPELLED = 2_000
+_BITS = torch.arange(8, dtype=torch.uint8)
+
+
+class _Tokens:
+    """A model's tokens as llguidance reads them; it holds the model weakly, as the model's
+    tokenizer is cached for as long as the model lives.
+    """
+
+    is_tokenizer_wrapper = True
+    bos_token_id = None
+
+    def __init__(self, model: LanguageModel, eos_id: int) -> None:
+        self._model = weakref.ref(getattr(model.encode, "__self__", model))
+        self.eos_token_id = eos_id
+        self.tokens = [model.token_bytes(token) for token in range(model.vocab_size)]
+        if eos_id == model.vocab_size:
+            self.tokens.append(b"")
+        self.special_token_ids = [token for token, text in enumerate(self.tokens) if not text]
+
+    def __call__(self, text: str) -> list[int]:
+        model, text = self._model(), text[:_MOST_SPELLED]
+        try:
+            return [] if model is None else encode_continuation(model, text)
+        except Exception:  # A tokenizer may refuse a text; then no spelling is its own.
+            return []
+
+
+class Grammars:
+    """Maker of grammars over one model's tokens."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        from llguidance import LLTokenizer
+
+        # A model without end-of-sequence tokens gets one that no row of logits has.
+        self.stops = sorted(model.eos_ids)
+        eos = self.stops or [model.vocab_size]
+        self._tokenizer: LLTokenizer = LLTokenizer(_Tokens(model, eos[0]), eos_token=eos)
+
+    def start(self, constraint: Constraint) -> Grammar:
+        """Return the grammar at the beginning of a text.
+
+        Raises:
+            ConfigError: it is larger than llguidance's bounds.
+        """
+        from llguidance import LLMatcher
+
+        matcher = LLMatcher(self._tokenizer, constraint.grammar(), log_level=0, limits=limits())
+        if fault := matcher.get_error():
+            raise ConfigError(
+                f"The constraint is too large for llguidance ({first_line(fault)}): shorten it.",
+                "constraint",
+            )
+        return Grammar(matcher, self.stops)
+
+
+def first_line(message: str) -> str:
+    """Return the first line of llguidance's message as a part of a sentence."""
+    return shortened(message.split("\n")[0].rstrip("."), 200)
+
+
+# By the object that encodes: wrappers of a model share its tokens.
+_GRAMMARS: weakref.WeakKeyDictionary[Any, dict[tuple[int, frozenset[int]], Grammars]]
+_GRAMMARS = weakref.WeakKeyDictionary()
+
+
+def grammars_of(model: LanguageModel) -> Grammars:
+    """Return the cached grammars of a model."""
+    made = _GRAMMARS.setdefault(getattr(model.encode, "__self__", model), {})
+    key = model.vocab_size, frozenset(model.eos_ids)
+    if key not in made:
+        made[key] = Grammars(model)
+    return made[key]
+
+
+class Grammar:
+    """Grammar with the tokens that it has read; a copy is cheap (6 microseconds)."""
+
+    def __init__(self, matcher: LLMatcher, stops: Sequence[int], read: Sequence[int] = ()) -> None:
+        self._matcher, self._stops = matcher, stops
+        # All tokens, of which the matcher holds the first ones: all but the first wrong one and
+        # those after it.
+        self._ids, self._held = list(read), len(read)
+
+    @property
+    def fault(self) -> str:
+        """llguidance's message if the grammar is broken or reached a limit; empty otherwise."""
+        return first_line(self._matcher.get_error())
+
+    @property
+    def held(self) -> int:
+        """Number of tokens before the first one that was not allowed."""
+        return self._held
+
+    @property
+    def left(self) -> bool:
+        """True if the text has left the grammar, by a token that was not allowed."""
+        return self._held < len(self._ids)
+
+    @property
+    def complete(self) -> bool:
+        """True if the text without the tokens that were not allowed is complete."""
+        return not self.fault and self._matcher.is_accepting()
+
+    def copy(self) -> Grammar:
+        """Return an independent copy."""
+        twin = Grammar(self._matcher.deep_copy(), self._stops, self._ids)
+        twin._held = self._held
+        return twin
+
+    def read(self, ids: Sequence[int]) -> None:
+        """Move to the end of another text, given all its tokens."""
+        pairs = zip(self._ids, ids, strict=False)
+        shared = next((at for at, (a, b) in enumerate(pairs) if a != b), None)
+        if shared is None:
+            shared = min(len(self._ids), len(ids))
+        if shared < self._held:
+            self._matcher.rollback(self._held - shared)
+            self._held = shared
+        self._ids[shared:] = ids[shared:]
+        while self.left:
+            token = self._ids[self._held]
+            # A token that isn't allowed would spoil the matcher; a stop would not be counted.
+            if token in self._stops or not self._matcher.validate_tokens([token]):
+                return
+            self._matcher.consume_token(token)
+            self._held += 1
+
+    def allowed(self, size: int) -> Tensor:
+        """Return `[size]`: True for each token that may follow."""
+        mask = torch.frombuffer(bytearray(self._matcher.compute_bitmask()), dtype=torch.uint8)
+        bits: Tensor = (mask[:, None] >> _BITS & 1).flatten()[:size].bool()
+        return bits
+
+    def stops(self, size: int) -> Tensor:
+        """Return `[size]`: True for each end-of-sequence token."""
+        mask = torch.zeros(size, dtype=torch.bool)
+        mask[self._stops] = True
+        return mask

@@ -1,0 +1,76 @@
+"""Notes of a run with a constraint: where it could not act as it should."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import torch
+
+from core.decoding.config import MethodConfig
+from core.decoding.constraints.grammar import grammars_of
+from core.decoding.counting import nth
+from core.decoding.protocol import LanguageModel
+from core.decoding.record.notes import CONSTRAINT_LEFT, CONSTRAINT_OPEN, GAVE_WAY, Note
+from core.decoding.shaping.config import BANS, SETTINGS
+from core.decoding.shaping.stage import StepContext
+from core.decoding.shaping.stages import ACTS
+
+
+def constraint_notes(
+    model: LanguageModel,
+    config: MethodConfig,
+    prompt_ids: Sequence[int],
+    token_ids: Sequence[int],
+    steps: Sequence[object],
+) -> Iterator[Note]:
+    """Yield the notes that follow from a run's constraint and its tokens; none without one."""
+    constraint = config.shaping.constraint
+    begin = answer_from(steps)
+    if constraint is None or begin is None or not token_ids:
+        return
+    grammar = grammars_of(model).start(constraint)
+    grammar.read(token_ids[begin:])
+    ended = bool(steps) and getattr(steps[-1], "finish_reason", None)
+    if grammar.left and not (token_ids[-1] in model.eos_ids and grammar.complete):
+        at = begin + grammar.held
+        words = f"Token {at + 1} doesn't keep to the constraint, which acts no more from there on"
+        if token_ids[at] in model.eos_ids:
+            words = f"The constraint came to a dead end at token {at + 1}: the text is not complete"
+        fault = f" ({grammar.fault})" if grammar.fault else ""
+        yield Note(CONSTRAINT_LEFT, f"{words}{fault}.")
+    elif ended in ("length", "stop") and not grammar.complete:
+        by = "the bound on its tokens" if ended == "length" else "a stop string"
+        yield Note(CONSTRAINT_OPEN, f"The run ended by {by} before its text was complete.")
+    yield from _gave_way(model, config, prompt_ids, token_ids)
+
+
+def answer_from(steps: Sequence[object]) -> int | None:
+    """Return the number of tokens before the answer; None if the run only thought."""
+    phases = [step.phase for step in steps if hasattr(step, "phase")]
+    return next((at for at, phase in enumerate(phases) if phase == "answer"), None if phases else 0)
+
+
+def _gave_way(
+    model: LanguageModel,
+    config: MethodConfig,
+    prompt_ids: Sequence[int],
+    token_ids: Sequence[int],
+) -> Iterator[Note]:
+    """Yield a note for each ban that removes a token of the text, at the first such token."""
+    ids, begin = [*prompt_ids, *token_ids], len(prompt_ids)
+    for name in config.shaping.active(BANS - {"constraint", "min_new_tokens"}):
+        act, value = ACTS[name], getattr(config.shaping, name)
+        for at, token in enumerate(token_ids):
+            context = StepContext(ids[: begin + at], begin, token_bytes=model.token_bytes)
+            if float(act(torch.zeros(model.vocab_size), value, context)[token]) == -math.inf:
+                yield _way(SETTINGS[name].name, at)
+                break
+    last = len(token_ids) - 1
+    if last < config.min_new_tokens and token_ids[last] in model.eos_ids:
+        yield _way("min_new_tokens", last)
+
+
+def _way(name: str, at: int) -> Note:
+    words = f"{name} gave way at token {nth(at)}, where it would have left no token."
+    return Note(GAVE_WAY, words[0].upper() + words[1:])

@@ -1,0 +1,111 @@
+"""Numbers of a constraint along a run, read from its trace."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import NamedTuple
+
+from core.decoding.record.steps import Candidate, TokenStep
+from core.decoding.record.trace import Trace
+
+NAME = "constraint"
+_TAIL = 24
+
+
+class ConstrainedStep(NamedTuple):
+    """A step under a constraint.
+
+    Args:
+        index: 0 for the first generated token.
+        allowed: number of tokens that the constraint allowed.
+        log_mass: ln S, the logarithm of the model's probability mass on them; it biases an
+            importance ratio between the model and the constrained distribution.
+        wanted: the model's likeliest token, if it was not allowed.
+        place: JSON pointer of the value that the token belongs to; of another kind of constraint
+            the end of the text before the token.
+    """
+
+    index: int
+    token: Candidate
+    allowed: int
+    log_mass: float
+    wanted: Candidate | None
+    place: str
+
+    @property
+    def forced(self) -> bool:
+        """True if one token alone was allowed."""
+        return self.allowed == 1
+
+
+def constrained_steps(trace: Trace) -> list[ConstrainedStep]:
+    """Return the steps on which a constraint acted; none for a run without one."""
+    constraint, found, text = trace.config.shaping.constraint, list[ConstrainedStep](), ""
+    for step in trace.token_steps:
+        at = next((at for at, stage in enumerate(step.stages) if stage.name == NAME), None)
+        if constraint is not None and at is not None:
+            top = step.candidates[0]
+            found.append(
+                ConstrainedStep(
+                    step.index,
+                    step.chosen,
+                    step.stages[at].kept,
+                    _log_mass(step, at),
+                    top if top.removed_by == NAME else None,
+                    pointer_of(text) if constraint.kind == "json" else text[-_TAIL:],
+                )
+            )
+        if step.phase == "answer":
+            text += step.text
+    return found
+
+
+def _log_mass(step: TokenStep, at: int) -> float:
+    """Return ln S: the constraint divides the probability of each allowed token by S."""
+    stage, before = step.stages[at], step.stages[at - 1]
+    pairs = [(a, b) for a, b in zip(before.probs, stage.probs, strict=True) if a > 0 < b]
+    if not pairs:
+        return math.log1p(-min(stage.removed_mass, 1 - 1e-16))
+    prob, renormalised = max(pairs)
+    return min(0.0, math.log(prob) - math.log(renormalised))
+
+
+def text_logprob(trace: Trace) -> float:
+    """Return the log-probability of a run's tokens under the unshaped model, in nats."""
+    return -math.fsum(step.surprisal for step in trace.token_steps)
+
+
+def pointer_of(text: str) -> str:
+    """Return the JSON pointer (RFC 6901) of the value at the end of an unfinished JSON text."""
+    path: list[str | int | None] = []
+    start: int | None = None  # of a string that is open
+    escaped = False
+    for at, char in enumerate(text):
+        if start is not None:
+            if escaped:
+                escaped = False
+            elif char == "\\":
+                escaped = True
+            elif char == '"':
+                if path and path[-1] is None:
+                    path[-1] = _string(text[start : at + 1])
+                start = None
+        elif char == '"':
+            start = at
+        elif char in "{[":
+            path.append(None if char == "{" else 0)
+        elif char in "}]" and path:
+            path.pop()
+        elif char == "," and path:
+            last = path[-1]
+            path[-1] = last + 1 if isinstance(last, int) else None
+    known = (str(part) for part in path if part is not None)
+    return "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in known)
+
+
+def _string(quoted: str) -> str:
+    try:
+        return str(json.loads(quoted, strict=False))
+    except ValueError:
+        return quoted[1:-1]

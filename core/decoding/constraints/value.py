@@ -1,0 +1,210 @@
+"""Value of the setting `constraint`: reading, validation, and its texts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+
+from core.decoding.errors import ConfigError
+from core.decoding.validation import brief, require_choice, shortened
+
+if TYPE_CHECKING:
+    from llguidance import JsonCompileOptions, LLParserLimits
+
+ConstraintKind: TypeAlias = Literal["choice", "regex", "json", "lark"]
+KINDS: tuple[ConstraintKind, ...] = get_args(ConstraintKind)
+KIND_WORDS: dict[str, str] = {
+    "choice": "choices",
+    "regex": "a regular expression",
+    "json": "a JSON schema",
+    "lark": "a Lark grammar",
+}
+MAX_LENGTH = 100_000
+MAX_CHOICES = 1_000
+_SHOWN = 24
+# With llguidance's own default, any white space, small models never leave it.
+_ONE_LINE: JsonCompileOptions = {
+    "whitespace_flexible": False,
+    "item_separator": ", ?",
+    "key_separator": ": ?",
+}
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\\": "\\\\"}
+_CHARACTERS = {escape: character for character, escape in _ESCAPES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    r"""A rule that the generated text follows.
+
+    Args:
+        kind: `choice`, `regex`, `json` or `lark`.
+        text: the choices, one a line, with `\n`, `\t` and `\\` as escapes; a regular expression
+            that the whole text matches; a JSON schema; or a grammar in llguidance's Lark, whose
+            first rule is `start`. JSON has one line, with at most a space after a comma or colon,
+            unless the schema's `x-guidance` says otherwise (`{"whitespace_flexible": true}`).
+
+    Raises:
+        ConfigError: a text that llguidance refuses, or one that is too long.
+    """
+
+    kind: ConstraintKind
+    text: str
+
+    def __post_init__(self) -> None:
+        require_choice("Constraint", "kind", self.kind, KINDS)
+        if not isinstance(self.text, str):
+            raise ConfigError(f"must be a string, got {brief(self.text)}.", "text", "Constraint")
+        if len(self.text) > MAX_LENGTH:
+            raise ConfigError(
+                f"must hold at most {MAX_LENGTH:,} characters, got {len(self.text):,}.",
+                "text",
+                "Constraint",
+            )
+        if fault := _fault(self.kind, self.text):
+            raise ConfigError(f"is not {KIND_WORDS[self.kind]}: {fault}.", "text", "Constraint")
+
+    @classmethod
+    def of_choices(cls, choices: Iterable[str]) -> Constraint:
+        """Return the constraint whose text is one of the choices."""
+        lines = (re.sub(r"[\n\t\\]", lambda one: _ESCAPES[one[0]], text) for text in choices)
+        return cls("choice", "\n".join(lines))
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The texts of a choice; empty for another kind."""
+        return _choices(self.text) if self.kind == "choice" else ()
+
+    def grammar(self) -> str:
+        """Return the grammar in llguidance's own form."""
+        return _grammar(self.kind, self.text)
+
+
+def _choices(text: str) -> tuple[str, ...]:
+    lines = [line for line in text.split("\n") if line]
+    return tuple(re.sub(r"\\[nt\\]", lambda one: _CHARACTERS[one[0]], line) for line in lines)
+
+
+def _grammar(kind: ConstraintKind, text: str) -> str:
+    from llguidance import LLMatcher
+
+    if kind == "choice":
+        # A string of Lark has the escapes of JSON.
+        quoted = (json.dumps(choice, ensure_ascii=False) for choice in _choices(text))
+        return LLMatcher.grammar_from_lark(f"start: {' | '.join(quoted)}")
+    if kind == "json":
+        return LLMatcher.grammar_from_json_schema(text, defaults=_ONE_LINE)
+    if kind == "regex":
+        return LLMatcher.grammar_from_regex(text)
+    return LLMatcher.grammar_from_lark(text)
+
+
+@cache
+def limits() -> LLParserLimits:
+    """Return the bounds of a grammar from an untrusted text; its text stays out of errors.
+
+    They suffice: of hostile grammars of 100,000 characters, the slowest took 0.6 s to compile, and
+    the slowest step 0.7 s (`tests/decoding/constraints/test_hostile.py`).
+    """
+    from llguidance import LLParserLimits
+
+    return LLParserLimits(verbose_errors=False)
+
+
+@lru_cache(maxsize=256)
+def _fault(kind: ConstraintKind, text: str) -> str:
+    """Return the reason why a text is no constraint of this kind; empty if it is one."""
+    if not text.strip():
+        return "it is empty"
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        return "UTF-8 can't write it"
+    if kind == "choice" and len(_choices(text)) > MAX_CHOICES:
+        return f"it has more than {MAX_CHOICES:,} lines"
+    if kind == "json" and (fault := _json_fault(text)):
+        return fault
+    from llguidance import LLMatcher
+
+    try:
+        wrong, messages = LLMatcher.validate_grammar_with_warnings(
+            _grammar(kind, text), None, limits=limits()
+        )
+    except ValueError as error:
+        return shortened(str(error).rstrip("."), 300)
+    return _reason(kind, messages[0]) if wrong else ""
+
+
+def _json_fault(text: str) -> str:
+    """Return the place of an error in JSON: llguidance counts characters of its own around it."""
+    try:
+        if not isinstance(json.loads(text), dict):
+            return "it is no object"
+    except json.JSONDecodeError as error:
+        return f"{error.msg} at line {error.lineno}, column {error.colno}"
+    except (RecursionError, ValueError):
+        return "it is nested too deeply, or has too long a number"
+    return ""
+
+
+def _reason(kind: ConstraintKind, message: str) -> str:
+    """Return llguidance's message as a part of a sentence, with the place in the user's text."""
+    first, place = message.split("\n")[0], re.match(r"(?:at )?(\d+)\((\d+)\): ", message)
+    if parsed := re.search(r"\n    ( *)\^+\nerror: (.+)", message):
+        # Of a regular expression: the caret stands below the wrong character.
+        reason, where = parsed[2], f" at character {len(parsed[1]) + 1}" if kind == "regex" else ""
+    elif place:
+        reason, where = first[place.end() :], ""
+        if kind == "lark":
+            where = f" at line {place[1]}, column {place[2]}"
+        elif kind == "regex":
+            reason = reason.rpartition("(in regex): ")[2]
+    else:
+        reason, where = first, ""
+    return shortened(reason.rstrip("."), 300) + where
+
+
+def read_constraint(owner: str, name: str, value: object) -> Constraint | None:
+    """Return a constraint; None for none.
+
+    Args:
+        value: a constraint, a mapping with `kind` and `text`, or a pair of both.
+
+    Raises:
+        ConfigError: a value of another kind, or a text that llguidance refuses.
+    """
+    if value is None or isinstance(value, Constraint):
+        return value
+    parts: object = value
+    if isinstance(value, Mapping):
+        parts = [value["kind"], value["text"]] if value.keys() == {"kind", "text"} else None
+    if isinstance(parts, str) or not isinstance(parts, Sequence):
+        parts = ()
+    if len(parts) != 2 or not all(isinstance(part, str) for part in parts):
+        raise ConfigError(
+            "must be a kind and a text (KIND=TEXT on the command line, such as regex=[0-9]+), got "
+            f"{brief(value)}.",
+            name,
+            owner,
+        )
+    try:
+        return Constraint(cast(Any, parts[0]), parts[1])
+    except ConfigError as error:
+        raise ConfigError(error.under("").strip(), name, owner) from None
+
+
+def constraint_in(text: str) -> list[Any]:
+    """Return kind and text of `KIND=TEXT`; a text of another form stays whole, which
+    `read_constraint` refuses.
+    """
+    kind, equals, rest = text.partition("=")
+    return [kind.strip(), rest] if equals else [text]
+
+
+def constraint_words(value: Constraint | None) -> str:
+    """Return a constraint as captions show it: `regex [0-9]+`, or `json`."""
+    if value is None or value.kind in ("json", "lark"):
+        return value.kind if value else "none"
+    lines = (line for line in value.text.split("\n") if line)
+    return f"{value.kind} {shortened(' | '.join(lines), _SHOWN)}"

@@ -1,0 +1,165 @@
+"""Probability of a word along a text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from core.decoding.counting import nth
+from core.decoding.reading.types import FollowedWord, WordSpelling
+from core.decoding.record.trace import Trace
+from core.figures.base.axes import MOST_TICKS, READ_TOKENS, power_axis, token_sheet
+from core.figures.base.figure import TableRows, figure, table
+from core.figures.base.labels import (
+    lines,
+    percent,
+    show_token,
+    table_text,
+    visible_token,
+)
+from core.figures.base.marks import add_rings, add_selection, hover_texts
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.sheet import Sheet
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.read.words import reading_caption
+
+# Probabilities below this are drawn at it.
+_LEAST = 1e-12
+
+
+@table("position token_id token probability ln_p_with_space ln_p_without_space text_has_it spelled")
+def word_line_data(word: FollowedWord, trace: Trace) -> TableRows:
+    """One token of the text a row, with the word's probability before it; raw text."""
+    first, has_it = nth(len(trace.prompt_ids)), set(word.places_in(trace.token_ids))
+    by_space = {spelling.spaced: spelling.logprobs for spelling in word.spellings}
+    nothing = (None,) * len(trace.token_steps)
+    for at, (step, prob) in enumerate(zip(trace.token_steps, word.probs, strict=False)):
+        yield (
+            first + at,
+            step.token_id,
+            table_text(step.chosen.text),
+            prob,
+            by_space.get(True, nothing)[at],
+            by_space.get(False, nothing)[at],
+            at in has_it,
+            table_text(_spelled(word)),
+        )
+
+
+@figure(
+    "A word along the text",
+    reading_caption,
+    word_line_data,
+    subtitle=lambda shown: (
+        f"Probability that the model goes on with “{shown}” before each token:",
+        "the product over its tokens, with and without a space before it, added.",
+        "A longer word that begins so counts too.",
+    ),
+    alt=lambda word, first, last, most: (
+        f"Probability that the model goes on with {visible_token(word.word, 24)}, before each of "
+        f"tokens {first} to {last} of the text.",
+        f"It is written as {_spelled(word)}.",
+        f"Most: {most}.",
+    ),
+    key=lambda theme, shown, has_it: [
+        [
+            (theme.first, shown, "●"),
+            bool(has_it) and (theme.ink, "the text goes on with it", "◇"),
+        ]
+    ],
+)
+def word_line(
+    word: FollowedWord,
+    trace: Trace,
+    *,
+    selected: int | None = None,
+    theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
+) -> Sheet | str:
+    """Probability of a word of one or more tokens before each token of a text, on a logarithmic
+    axis.
+
+    A click on a point hands over `customdata = [place, token id]`.
+    """
+    steps, probs = trace.token_steps, word.probs
+    known = [(prob, at) for at, prob in enumerate(probs) if prob is not None]
+    if not known:
+        return "The text leaves no room for this word in the context window."
+    first = nth(len(trace.prompt_ids))
+    heights = [None if prob is None else math.log10(max(prob, _LEAST)) for prob in probs]
+    highest, at = max(known, key=lambda pair: pair[0])
+    has_it = [at for at in word.places_in(trace.token_ids) if heights[at] is not None]
+    low = min(-1.0, *(height for height in heights if height is not None))
+    sheet = token_sheet(
+        theme,
+        paper,
+        [(first + step.index, step.chosen.text) for step in steps],
+        power_axis(theme, "probability", low, 0.0, percent=True),
+        left=72,
+        title=READ_TOKENS,
+        facts={
+            "first": first,
+            "last": first + len(steps) - 1,
+            "shown": show_token(word.word, 24),
+            "most": f"{percent(highest)} before token {first + at}, "
+            f"{visible_token(steps[at].chosen.text, 24)}",
+            "has_it": has_it,
+        },
+    )
+    _add_line(sheet, word, trace, probs, heights)
+    if has_it:
+        add_rings(
+            sheet, "in the text", [first + at for at in has_it], [heights[at] for at in has_it]
+        )
+    if selected is not None and paper.selection:
+        add_selection(sheet, first + selected)
+    return sheet
+
+
+def _add_line(
+    sheet: Sheet,
+    word: FollowedWord,
+    trace: Trace,
+    probs: Sequence[float | None],
+    heights: Sequence[float | None],
+) -> None:
+    steps, color, before = trace.token_steps, sheet.theme.first, len(trace.prompt_ids)
+    size = 7 if len(steps) <= 2 * MOST_TICKS else 4
+    sheet.traces.append(
+        {
+            "type": "scatter",
+            "name": show_token(word.word, 24),
+            "mode": "lines+markers",
+            "x": [sheet.facts["first"] + step.index for step in steps],
+            "y": list(heights),
+            "line": {"color": color, "width": 2},
+            "marker": {"color": color, "size": size},
+            "customdata": [[before + step.index, step.token_id] for step in steps],
+            **hover_texts([_hover(word, trace, at, prob) for at, prob in enumerate(probs)]),
+            "cliponaxis": False,
+        }
+    )
+
+
+def _tokens_of(spelling: WordSpelling) -> str:
+    return " + ".join(f"“{visible_token(text, 24)}”" for text in spelling.texts)
+
+
+def _spelled(word: FollowedWord) -> str:
+    return " or ".join(_tokens_of(spelling) for spelling in word.spellings)
+
+
+def _hover(word: FollowedWord, trace: Trace, at: int, prob: float | None) -> str:
+    step = trace.token_steps[at]
+    return lines(
+        f"<b>{show_token(word.word, 40)}</b>",
+        f"before token {nth(len(trace.prompt_ids)) + at}: {show_token(step.chosen.text, 30)}",
+        prob is None and "no room in the context window",
+        prob is not None and f"model {percent(prob)}",
+        *(_hover_part(spelling, at) for spelling in word.spellings if prob is not None),
+    )
+
+
+def _hover_part(spelling: WordSpelling, at: int) -> str:
+    prob = math.exp(spelling.logprobs[at] or 0.0)
+    return f"{' + '.join(show_token(text, 16) for text in spelling.texts)}: {percent(prob)}"

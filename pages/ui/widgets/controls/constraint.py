@@ -1,0 +1,68 @@
+"""Controls of a constraint: a menu of its kinds, and a text field for each kind."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from core.decoding.constraints.value import MAX_LENGTH, Constraint
+from core.decoding.shaping.config import SETTINGS
+from pages.ui.widgets.controls.control import Control, Text, declare, draw, value
+from pages.ui.widgets.controls.options import Menu
+
+_NONE = "none"
+_FIELD = "shaping.constraint"
+_KINDS = {
+    _NONE: "None",
+    "choice": "Choices",
+    "regex": "Regular expression",
+    "json": "JSON schema",
+    "lark": "Lark grammar",
+}
+# Of the text of each kind: its placeholder and its help.
+_TEXTS = {
+    "choice": ("yes\nno", "The texts that may be generated, one a line; \\n is a line break."),
+    "regex": ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "The whole generated text matches it."),
+    "json": (
+        '{"type": "object",\n "properties": {"name": {"type": "string"}},\n "required": ["name"]}',
+        "The generated text is JSON that is valid under this schema, in one line.",
+    ),
+    "lark": (
+        'start: "[" word ("," word)* "]"\nword: /[a-z]+/',
+        "A grammar in llguidance's Lark; its first rule is start.",
+    ),
+}
+
+
+def _value(kind: str, text: str) -> Constraint | None:
+    return Constraint(kind, text) if text.strip() else None  # type: ignore[arg-type]
+
+
+def _text_of(kind: str, constraint: Constraint | None) -> str | None:
+    return constraint.text if constraint is not None and constraint.kind == kind else None
+
+
+def _is_kind(kind: str, read: Any) -> bool:
+    return bool(read("constraint") == kind)
+
+
+# The field of the chosen kind comes after the menu, so it sets the config's field.
+ROWS: tuple[Control, ...] = declare(
+    Menu("constraint", "Constraint", _NONE, _KINDS, field=_FIELD, to_field=lambda _: None,
+        from_field=lambda held: held.kind if held else _NONE,
+        help=SETTINGS["constraint"].help.replace("KIND=TEXT, where the kind is", "a")),
+    *(
+        Text(f"rule_{kind}", "Rule", "", height=110, max_chars=MAX_LENGTH, field=_FIELD,
+            to_field=partial(_value, kind), from_field=partial(_text_of, kind),
+            acts=partial(_is_kind, kind), placeholder=placeholder, help=text)
+        for kind, (placeholder, text) in _TEXTS.items()
+    ),
+)  # fmt: skip
+KEYS = tuple(row.key for row in ROWS)
+
+
+def draw_constraint() -> None:
+    """Draw the menu, and the text field of the chosen kind."""
+    draw("constraint")
+    if (kind := value("constraint")) != _NONE:
+        draw(f"rule_{kind}")

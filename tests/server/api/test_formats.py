@@ -1,0 +1,130 @@
+"""Formats of an answer's text: OpenAI's and vLLM's parameters, whole and streamed."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import jsonschema
+import openai
+import pytest
+from pydantic import BaseModel, Field
+
+from tests.server.api.served import Served
+from tests.server.api.test_client import last_trace
+from tests.server.api.test_refusals import error_of
+
+MODEL = "embedded:target"
+ASK: Any = [{"role": "user", "content": "What is 3 + 4?"}]
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"sum": {"type": "integer", "minimum": 0, "maximum": 99}, "sure": {"enum": [1]}},
+    "required": ["sum", "sure"],
+    "additionalProperties": False,
+}
+FLAT: dict[str, Any] = {
+    "type": "object",
+    "properties": {"a": {"enum": [1]}, "b": {"type": "boolean"}},
+    "required": ["a", "b"],
+    "additionalProperties": False,
+}
+
+
+class Sum(BaseModel):
+    total: int = Field(ge=0, le=99)
+    right: bool
+
+
+def _answer(endpoint: Served, path: str, **more: Any) -> dict[str, Any]:
+    prompt = {"/v1/completions": {"prompt": "Hi"}, "/v1/responses": {"input": "Hi"}}
+    body = {"model": MODEL, **prompt.get(path, {"messages": ASK}), **more}
+    answer = endpoint.post(path, body)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def _content(endpoint: Served, **more: Any) -> str:
+    text = _answer(endpoint, "/v1/chat/completions", **more)["choices"][0]["message"]["content"]
+    return str(text)
+
+
+def test_a_chat_keeps_to_its_schema_and_says_so_in_its_settings(endpoint: Served) -> None:
+    held = {"name": "sum", "schema": SCHEMA, "strict": True}
+    more = {"response_format": {"type": "json_schema", "json_schema": held}}
+    for seed in range(3):
+        jsonschema.validate(json.loads(_content(endpoint, seed=seed, **more)), SCHEMA)
+    answer = _answer(endpoint, "/v1/chat/completions", **more)
+    constraint = answer["decoding"]["shaping"]["constraint"]
+    assert constraint["kind"] == "json" and json.loads(constraint["text"]) == SCHEMA
+    assert answer["choices"][0]["finish_reason"] == "stop"
+    trace_constraint = last_trace(endpoint).config.shaping.constraint
+    assert trace_constraint is not None and trace_constraint.kind == "json"
+
+
+def test_a_stream_adds_up_to_the_whole_answer(client: openai.OpenAI) -> None:
+    held: Any = {"type": "json_schema", "json_schema": {"name": "sum", "schema": SCHEMA}}
+    body: Any = {"model": MODEL, "messages": ASK, "seed": 4, "response_format": held}
+    whole = client.chat.completions.create(**body).choices[0].message.content
+    chunks = client.chat.completions.create(**body, stream=True)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == whole
+
+
+def test_openai_s_parse_gives_objects(client: openai.OpenAI) -> None:
+    chat = client.chat.completions.parse(model=MODEL, messages=ASK, response_format=Sum)
+    assert isinstance(chat.choices[0].message.parsed, Sum)
+    response = client.responses.parse(model=MODEL, input="What is 3 + 4?", text_format=Sum)
+    assert isinstance(response.output_parsed, Sum)
+    text = response.text
+    assert text is not None and text.format is not None and text.format.type == "json_schema"
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions", "/v1/responses"])
+def test_vllm_s_rules_act_in_every_api(endpoint: Served, path: str) -> None:
+    answer = _answer(endpoint, path, structured_outputs={"choice": ["yes", "no"]})
+    text = {
+        "/v1/chat/completions": lambda: answer["choices"][0]["message"]["content"],
+        "/v1/completions": lambda: answer["choices"][0]["text"],
+        "/v1/responses": lambda: answer["output"][0]["content"][0]["text"],
+    }[path]()
+    assert text in ("yes", "no")
+
+
+@pytest.mark.parametrize(
+    ("rule", "pattern"),
+    [
+        ({"regex": "[0-9]{3}-[ab]"}, "[0-9]{3}-[ab]"),
+        ({"grammar": 'start: "a" /[0-9]{2}/'}, "a[0-9]{2}"),
+        ({"grammar": 'root ::= "b" [0-9]'}, "b[0-9]"),
+        ({"json": json.dumps(FLAT), "disable_any_whitespace": True}, r'\{"a":1,"b":(true|false)\}'),
+        ({"json": FLAT, "whitespace_pattern": "[ ]{2}"}, r'\{(  )?"a"(  )?:[ 1,]+"b"[ :]+\w+ *\}'),
+    ],
+)
+def test_each_rule_of_vllm_s_holds(endpoint: Served, rule: Any, pattern: str) -> None:
+    for seed in range(2):
+        assert re.fullmatch(pattern, _content(endpoint, structured_outputs=rule, seed=seed))
+
+
+def test_any_json_object_is_one(endpoint: Served, models: dict[str, Any]) -> None:
+    # The model likes the closing brace best, so that the object ends.
+    bias = {str(models[MODEL].encode("}")[0]): 30}
+    body = {"response_format": {"type": "json_object"}, "logit_bias": bias, "max_tokens": 200}
+    text = _content(endpoint, **body)
+    assert isinstance(json.loads(text), dict)
+
+
+def test_a_rule_of_decoding_and_a_parameter_say_the_same_thing(endpoint: Served) -> None:
+    rule = {"structured_outputs": {"choice": ["a"]}}
+    inside = {"decoding": {"shaping": {"constraint": {"kind": "regex", "text": "a"}}}}
+    both = {"response_format": {"type": "json_object"}}
+    for more, param in ((inside, "structured_outputs"), (both, "response_format")):
+        body = {"model": MODEL, "messages": ASK, **rule, **more}
+        assert error_of(endpoint.post("/v1/chat/completions", body))["param"] == param
+
+
+def test_a_response_repeats_its_format(endpoint: Served) -> None:
+    format_ = {"type": "json_schema", "name": "sum", "schema": SCHEMA}
+    answer = _answer(endpoint, "/v1/responses", text={"format": format_})
+    assert answer["text"]["format"] == {**format_, "strict": False, "description": None}
+    jsonschema.validate(json.loads(answer["output"][0]["content"][0]["text"]), SCHEMA)

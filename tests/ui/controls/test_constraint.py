@@ -1,0 +1,54 @@
+"""The menu and the text fields of a constraint, their config, their link and their way back."""
+
+from __future__ import annotations
+
+import pytest
+
+from core import ConfigError, Greedy, Sampling, Shaping
+from core.decoding.constraints.value import KINDS, Constraint
+from pages.ui.beam import controls as beam
+from pages.ui.decode import controls as decode
+from pages.ui.reasoning import controls as reasoning
+from pages.ui.speculative import controls as speculative
+from pages.ui.widgets.controls.constraint import KEYS
+from pages.ui.widgets.controls.control import defaults, row_of
+
+TEXTS = {"choice": "yes\nno", "regex": "[a-z]+", "json": '{"type": "null"}', "lark": 'start: "a"'}
+SHARED = {"model": "embedded:target", "prompt": "Once", "seed": 1, "draft": "embedded:draft"}
+
+
+@pytest.mark.parametrize("page", [decode, beam, speculative, reasoning])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_chosen_kind_and_its_text_are_the_config_s(page, kind) -> None:
+    others = {f"rule_{other}": "not read" for other in TEXTS if other != kind}
+    values = {**defaults(), **SHARED, **others, "constraint": kind, f"rule_{kind}": TEXTS[kind]}
+    config = page.config(values.__getitem__)
+    assert config.shaping.constraint == Constraint(kind, TEXTS[kind])
+    nothing = {**values, f"rule_{kind}": " "}
+    assert page.config(nothing.__getitem__).shaping.constraint is None
+    none = {**values, "constraint": "none"}
+    assert page.config(none.__getitem__).shaping.constraint is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_s_constraint_is_put_back_into_the_controls(kind) -> None:
+    for config in (Greedy(), Sampling()):
+        constraint = Constraint(kind, TEXTS[kind])
+        found = decode.values_of_config(
+            type(config)(shaping=Shaping(constraint=constraint)), {**defaults()}
+        )
+        assert (found["constraint"], found[f"rule_{kind}"]) == (kind, TEXTS[kind])
+        assert decode.values_of_config(config, {**defaults()})["constraint"] == "none"
+
+
+def test_a_wrong_text_is_told_by_the_config() -> None:
+    values = {**defaults(), **SHARED, "constraint": "regex", "rule_regex": "a("}
+    with pytest.raises(ConfigError, match="not a regular expression: unclosed group"):
+        decode.config(values.__getitem__)
+
+
+def test_the_address_holds_them() -> None:
+    for key in KEYS:
+        row = row_of(key)
+        word = row.in_address(TEXTS.get(key.removeprefix("rule_"), "json"))
+        assert row.of_address(word) is not None
