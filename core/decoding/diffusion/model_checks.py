@@ -84,7 +84,9 @@ def _rescored(trace: Trace[Diffusion], model: LanguageModel) -> list[Check]:
         rows, listed = canvas.logits, listed_in(step.candidates)
         tolerance = replay.widen(rows)
         replay.deviations += [
-            position_error(opened, listed[opened.position], rows[opened.position])
+            position_error(
+                opened, listed[opened.position], rows[opened.position], config.top_candidates
+            )
             for opened in step.open
         ]
         replay.deviations += [

@@ -19,7 +19,7 @@ from core.decoding.diffusion.noise import (
 )
 from core.decoding.diffusion.noise_checks import canvases_of, tempered_entropies
 from core.decoding.diffusion.replay import CanvasReplay, position_error
-from core.decoding.diffusion.types import CanvasStep
+from core.decoding.diffusion.types import OPEN_CANDIDATES, CanvasStep
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.trace import Check, Trace
 
@@ -53,7 +53,7 @@ def denoised_again(trace: Trace[Diffusion], model: LanguageModel) -> list[Check]
             tolerance = replay.widen(logits)
             listed = listed_in(step.candidates)
             replay.deviations += [
-                position_error(opened, listed[opened.position], row)
+                position_error(opened, listed[opened.position], row, OPEN_CANDIDATES)
                 for opened, row in zip(step.open, logits, strict=True)
             ]
             errors = (entropies_of(conditioning) - tempered_entropies(step)).abs()

@@ -81,23 +81,32 @@ class CanvasReplay:
         ]
 
 
-def position_error(opened: OpenPosition, listed: Sequence[OpenCandidate], logits: Tensor) -> float:
-    """Return the largest deviation of an open position's numbers from `[vocab]` logits, in nats."""
+def position_error(
+    opened: OpenPosition, listed: Sequence[OpenCandidate], logits: Tensor, fewest: int
+) -> float:
+    """Return the largest deviation of an open position's numbers from `[vocab]` logits, in nats;
+    infinite if it has fewer candidates than recorded ones have.
+
+    Args:
+        fewest: number of recorded candidates, if the model gives so many tokens a probability.
+    """
     log_probs = torch.log_softmax(logits.double(), dim=-1)
     errors = [
         abs(entropy_of(log_probs) - opened.entropy),
         log_error(float(log_probs[opened.token_id]), opened.prob),
         *(log_error(float(log_probs[c.token_id]), c.prob) for c in listed),
-        *_ranking_errors(log_probs, listed),
+        *_ranking_errors(log_probs, listed, fewest),
     ]
     return max(errors, key=nan_first)
 
 
-def _ranking_errors(log_probs: Tensor, listed: Sequence[OpenCandidate]) -> Iterator[float]:
+def _ranking_errors(
+    log_probs: Tensor, listed: Sequence[OpenCandidate], fewest: int
+) -> Iterator[float]:
     """Yield the distance of each listed probability from the one of its rank in the vocabulary."""
     alive = int((log_probs > -math.inf).sum())
     highest = torch.topk(log_probs, min(OPEN_CANDIDATES, alive))[0].tolist()
-    if len(listed) > len(highest):
+    if not min(fewest, len(highest)) <= len(listed) <= len(highest):
         yield math.inf
     for value, candidate in zip(highest, listed, strict=False):
         yield log_error(value, candidate.prob)

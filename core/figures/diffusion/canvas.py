@@ -220,13 +220,15 @@ def _cells(trace: Trace, steps: Sequence[CanvasStep], rows: Sequence[int]) -> li
         told = str(len(kept)) if len(kept) > 1 else kept[0].text
         cells.append(Cell(column, -1, None, told, _head(step), (step.index, kept[0].position)))
         after = _noise_after(step, every)
+        final = {one.index: one.chosen.text for one in step.filled} if step.canvas else {}
         for row, position in enumerate(rows):
             key = (step.index, position)
             if here := opened.get(position):
                 cell = Cell(column, row, here.prob, here.text, _hover(step, here), key)
                 if position in after:
                     cell = cell._replace(token=after[position], faded=True)
-                cells.append(cell._replace(ringed=here.filled))
+                cell = cell._replace(token=final.get(position, cell.token))
+                cells.append(cell._replace(ringed=here.filled or position in final))
             elif done := standing.get(position):
                 again = done.masked_again == step.index
                 hover = lines(

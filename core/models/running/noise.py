@@ -23,6 +23,8 @@ class NoiseModel(TransformersModel):
         as of `TransformersModel`.
     """
 
+    has_next_token = False
+
     def __init__(
         self,
         model: PreTrainedModel,
@@ -42,13 +44,13 @@ class NoiseModel(TransformersModel):
             "no next token; take the method diffusion with the canvas noise, or another model."
         )
 
-    def encode_text(self, ids: Sequence[int]) -> EncodedText:
+    def encode_text(self, ids: Sequence[int]) -> NoiseContext:
         """Run the encoder over the prompt and return its context.
 
         Raises:
             PromptError: an empty prompt, an id outside the vocabulary, or too many tokens.
         """
-        text = EncodedText(self, self._limits)
+        text = NoiseContext(self, self._limits)
         text.extend(ids)
         return text
 
@@ -57,7 +59,7 @@ class NoiseModel(TransformersModel):
         return self.encode_text([0]).denoise([0] * self.canvas_length, None)
 
 
-class EncodedText:
+class NoiseContext:
     """Encoded text of a run, behind which a canvas is denoised.
 
     Args:
