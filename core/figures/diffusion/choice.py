@@ -14,6 +14,7 @@ from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     lines,
     percent,
+    percent_ticks,
     settings_caption,
     show_token,
     table_text,
@@ -71,11 +72,15 @@ def _places(step: CanvasStep) -> list[int]:
 def _reason(step: CanvasStep, position: int, title: str) -> str:
     """Return the position's place in the order, as a sentence."""
     here = next(one for one in step.open if one.position == position)
-    score = percent(here.score) if title == _SCORES["confidence"] else f"{here.score:.3f}"
+    score = percent(here.score)
+    if title != _SCORES["confidence"]:
+        score = f"{here.score:.3f}".replace("-", "−")
+    left = sum(one.position < position and not one.filled for one in step.open)
     return (
         f"Position {nth(position)} ({visible_token(here.text, 12)}) was number "
-        f"{nth(_places(step).index(position))} of {len(step.open)}: {title} {score}."
-    ).replace("-", "−")
+        f"{nth(_places(step).index(position))} of {len(step.open)}: {title} {score}"
+        + (f"; on its left {counted(left, 'position')} stayed open." if left else ".")
+    )
 
 
 @figure(
@@ -107,13 +112,15 @@ def fill_choice(
     order = trace.require(Diffusion).config.order
     title = _SCORES["entropy" if step.canvas else order]
     scores = [one.score for one in step.open]
-    low, high = min(*scores, 0.0), max(*scores, 1.0 if title == "probability" else 0.05)
+    shares = title in (_SCORES["confidence"], _SCORES["margin"])
+    ticks = percent_ticks(1.0) if shares else {"nticks": 7}
+    ends = [0, 1.02] if shares else [1.05 * min(*scores, 0.0), 1.05 * max(*scores, 0.05)]
     numbers = [nth(one.position) for one in step.open]
     sheet = token_sheet(
         theme,
         paper,
         [(number, one.text) for number, one in zip(numbers, step.open, strict=True)],
-        axis(theme, title, 6, range=[1.05 * low, 1.05 * high], nticks=7),
+        axis(theme, title, 6, range=ends, **ticks),
         title="proposed token and its position",
         facts={"step": step, "position": position, "title": title},
     )

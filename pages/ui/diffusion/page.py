@@ -44,6 +44,16 @@ _NOTICE = """
   likely alone may not fit together.
 - Left to right in blocks of 1 is the autoregressive order, with this model.
 """
+_NOTICE_NOISE = """
+## What to notice
+
+- The canvas begins with random tokens. Each step draws every position again and accepts the surest
+  ones, marked with a ring; hatched positions get new random tokens.
+- An accepted token is not final: a later step may draw another one. The last step writes the most
+  probable token of each position.
+- Why it came then shows the entropies by which a step accepts; One position shows how the candidates
+  change while the temperature falls.
+"""
 
 
 def draw(view: DiffusionView) -> None:
@@ -185,7 +195,8 @@ def _canvas(view: DiffusionView, trace: Trace) -> None:
             )
             pager.draw(view, "first", pager.of_span(view.first, columns, count), "steps")
     with right, st.container(key=platform.key("notice")):
-        st.markdown(_NOTICE)
+        from_noise = trace.require(Diffusion).config.canvas == "noise"
+        st.markdown(_NOTICE_NOISE if from_noise else _NOTICE)
         panel.made_by(settings_caption(trace))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -64,7 +65,7 @@ class DiffusionView(View):
         elif self.linked:
             link.report(
                 f"{link.quoted(self.linked)} in the link is no position of this run (numbers in "
-                "links begin at 0): the one that stayed open longest is selected."
+                "links begin at 0): the one that came before the most on its left is selected."
             )
         self.linked = ""
 
@@ -75,7 +76,7 @@ class DiffusionView(View):
             address.write(POSITION, None if first else str(self.position))
 
     def show(self, trace: Trace, source: Source) -> None:
-        """Look at another run, at the position that came longest before one on its left."""
+        """Look at another run, at the position that came before the most on its left."""
         super().show(trace, source)
         self.position = telling_position(trace)
         if self.linked and source == "run":
@@ -106,12 +107,19 @@ def positions_of(trace: Trace | None) -> set[int]:
 
 
 def telling_position(trace: Trace) -> int | None:
-    """Return the position that stayed open for the most steps; None without a step."""
-    times: dict[int, int] = {}
+    """Return the position that came before the most open ones on its left; None without a step.
+
+    Where every step kept the leftmost positions, it is the one that stayed open longest.
+    """
+    passed, times = Counter[int](), Counter[int]()
     for step in canvas_steps(trace):
+        times.update(opened.position for opened in step.open)
+        left = 0
         for opened in step.open:
-            times[opened.position] = times.get(opened.position, 0) + 1
-    return max(times, key=lambda at: (times[at], -at), default=None)
+            if opened.filled:
+                passed[opened.position] = left
+            left += not opened.filled
+    return max(times, key=lambda at: (passed[at], times[at], -at), default=None)
 
 
 def shown_steps() -> int:
