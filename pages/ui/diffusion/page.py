@@ -51,8 +51,8 @@ _NOTICE_NOISE = """
   ones, marked with a ring; hatched positions get new random tokens.
 - An accepted token is not final: a later step may draw another one. The last step writes the most
   probable token of each position.
-- Why it came then shows the entropies by which a step accepts; One position shows how the candidates
-  change while the temperature falls.
+- Why it came then shows the entropies by which a step accepts; One position shows how the
+  candidates change while the temperature falls.
 """
 
 
