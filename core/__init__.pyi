@@ -12,6 +12,7 @@ from .decoding.beam.types import Hypothesis as Hypothesis
 from .decoding.by_engine.config import ByEngine as ByEngine
 from .decoding.check import check as check
 from .decoding.contrastive.config import ContrastiveSearch as ContrastiveSearch
+from .decoding.contrastive_decoding.config import ContrastiveDecoding as ContrastiveDecoding
 from .decoding.decode import collect as collect
 from .decoding.decode import decode as decode
 from .decoding.diffusion.config import Diffusion as Diffusion

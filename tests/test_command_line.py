@@ -182,6 +182,15 @@ def parsed(options: str) -> MethodConfig:
     return config_of(build_parser().parse_args(["decode", "--prompt", "x", *options.split()]))
 
 
+@pytest.mark.parametrize("method", ["greedy", "sampling", "beam", "speculative --draft x"])
+def test_a_watermark_is_an_option_of_every_method(method: str) -> None:
+    options = "--watermark-bias 2 --watermark-scheme selfhash --watermark-context 3"
+    shaping = parsed(f"--method {method} {options}").shaping
+    assert (shaping.watermark_scheme, shaping.watermark_context) == ("selfhash", 3)
+    shaping = parsed(f"--method {method} --synthid-depth 2 --synthid-keys 5,7").shaping
+    assert (shaping.synthid_depth, shaping.synthid_keys) == (2, (5, 7))
+
+
 @pytest.mark.parametrize(
     ("method", "options"),
     [(name, single) for name, options in OPTIONS.items() for single in options],
@@ -408,7 +417,10 @@ def test_what_a_figure_or_a_check_would_ignore_or_not_write_is_refused(
         (["figure", out, "--step", "4"], "This trace has 3 steps, counted from 1; got 4."),
         (["figure", out, "--step", "0"], "counted from 1; got 0."),
         (["figure", out, *to], "can't be written: No such file or directory"),
-        (["check", out, "--model", folder, "--draft", folder], "Only Speculative takes a draft"),
+        (
+            ["check", out, "--model", folder, "--draft", folder],
+            "ContrastiveDecoding and Speculative take a draft",
+        ),
     ):
         capsys.readouterr()
         assert main(arguments) == 2

@@ -19,6 +19,7 @@ STDLIB = set(sys.stdlib_module_names)
 # The folders of the methods, and what a method may be built on.
 ROOMS = {path.parent.name for path in (ROOT / "core/decoding").glob("*/method.py")}
 BUILT_ON = {key: {"autoregressive"} for key in ("contrastive", "diffusion", "reasoning")}
+BUILT_ON["contrastive_decoding"] = {"autoregressive", "speculative"}
 # folder -> what it may import besides the standard library and itself
 ALLOWED = {
     # pandas: the type of Trace.to_pandas.

@@ -19,6 +19,7 @@ from core.decoding.shaping.config import SETTINGS
 _PLACEHOLDERS = {
     "top_k": "K", "top_p": "P", "min_p": "P", "typical_p": "P", "temperature": "T",
     "top_n_sigma": "N", "logit_bias": "ID=VALUE,...", "constraint": "KIND=TEXT",
+    "synthid_keys": "KEY,...",
     "bad_words": "ID.ID,...", "suppress_tokens": "ID,...", "begin_suppress_tokens": "ID,...",
     "dry_sequence_breakers": "TEXT",
 }  # fmt: skip

@@ -98,7 +98,7 @@ def config_of(args: Namespace) -> MethodConfig:
 
 def _refuse_ignored(args: Namespace, method: Method[Any]) -> None:
     """Raise ConfigError for an option that would have no effect."""
-    acting = {*settings_of(method.config), *_own(method)}
+    acting = {*settings_of(method.config), *_own(method), *options_of(method).by_hand}
     for method_row in reversed(METHODS):
         for name in given(args, [name for name in _own(method_row) if name not in acting]):
             raise ConfigError(

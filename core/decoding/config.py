@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args, get_origin, get_
 from typing_extensions import TypeVar
 
 from core.decoding.errors import ConfigError
-from core.decoding.shaping.config import SETTINGS, STATEFUL, Shaping
+from core.decoding.shaping.config import CONTRASTS, SETTINGS, STATEFUL, Shaping
 from core.decoding.validation import (
     MAX_SEED,
     Interval,
@@ -70,6 +70,8 @@ class MethodConfig:
     without_states: ClassVar[str] = ""
     # Whether the method can draw tokens: then temperature and filters act. Penalties always act.
     can_draw: ClassVar[bool] = True
+    # Whether a second forward may run beside each step (`CONTRASTS` of the shaping).
+    can_contrast: ClassVar[bool] = True
 
     max_new_tokens: int = setting(40, within=Interval(1, MAX_NEW_TOKENS))
     min_new_tokens: int = 0
@@ -94,6 +96,13 @@ class MethodConfig:
         object.__setattr__(self, "stop_strings", stop_strings)
         if not isinstance(self.shaping, Shaping):
             raise ConfigError(f"must be a Shaping, got {brief(self.shaping)}.", "shaping", owner)
+        for name in () if self.can_contrast else self.shaping.active(CONTRASTS):
+            raise ConfigError(
+                f"runs a second forward beside each step, which {self.words} doesn't: switch it "
+                "off, or take greedy decoding or sampling.",
+                name,
+                owner,
+            )
         draws = getattr(self, "draws", self.can_draw)
         if self.without_states and draws and (on := self.shaping.active(STATEFUL)):
             raise ConfigError(

@@ -11,6 +11,7 @@ from core.decoding.by_engine.method import BY_ENGINE
 from core.decoding.config import MethodConfig
 from core.decoding.constraints.value import Constraint
 from core.decoding.contrastive.method import CONTRASTIVE_SEARCH
+from core.decoding.contrastive_decoding.method import CONTRASTIVE_DECODING
 from core.decoding.diffusion.method import DIFFUSION
 from core.decoding.errors import ConfigError
 from core.decoding.method import Method
@@ -24,6 +25,7 @@ METHODS: tuple[Method[Any], ...] = (
     GREEDY,
     SAMPLING,
     CONTRASTIVE_SEARCH,
+    CONTRASTIVE_DECODING,
     BEAM_SEARCH,
     REASONING,
     BY_ENGINE,

@@ -158,6 +158,42 @@ class LanguageModel(Vocabulary, Protocol):
         ...
 
 
+class Layers(Protocol):
+    """Logits of a model's earlier layers."""
+
+    @property
+    def count(self) -> int:
+        """Number of layers."""
+        ...
+
+    @property
+    def ties_embeddings(self) -> bool:
+        """True if embedding and head have the same weights."""
+        ...
+
+    def start(
+        self, prompt_ids: Sequence[int], layers: Sequence[int], *, use_cache: bool = True
+    ) -> Context:
+        """Run the prompt and return a context whose logits are those of some layers, one after the
+        other: `[rows, layers * vocab]`.
+
+        A layer's logits are the head's, without the last norm. Layer 0 is the embedding.
+
+        Raises:
+            PromptError: as `start` of a model.
+        """
+        ...
+
+
+class Layered(Protocol):
+    """A model that gives logits of its earlier layers."""
+
+    @property
+    def layers(self) -> Layers:
+        """Its layers."""
+        ...
+
+
 class Chats(Protocol):
     """A model that may have a chat template."""
 

@@ -40,7 +40,7 @@ def require_draft(config: MethodConfig, draft: str | None) -> None:
     elif draft is not None:
         drafting = " and ".join(m.config.__name__ for m in METHODS if m.require_draft)
         raise ConfigError(
-            f"Only {drafting} takes a draft model, got one with a {type(config).__name__}; "
+            f"Only {drafting} take a draft model, got one with a {type(config).__name__}; "
             "leave it out."
         )
 
@@ -78,6 +78,12 @@ def require_settings(model: LanguageModel, config: MethodConfig) -> None:
                 f"from #0 to #{model.vocab_size - 1}; take one of them.",
                 name,
             )
+    if config.shaping.contrastive_beta and method_of(config).require_draft is None:
+        raise ConfigError(
+            "compares with a draft model: take contrastive decoding, or set it to 0.",
+            "contrastive_beta",
+            "Shaping",
+        )
     constraint = config.shaping.constraint
     if constraint is not None and not isinstance(config, ByEngine):
         require_all_tokens(model, "a constraint", "switch it off")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from core.decoding.by_engine.config import ByEngine
+from core.decoding.contrastive_decoding.config import ContrastiveDecoding
 from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.config import Shaping
 from core.decoding.speculative.config import Speculative
@@ -42,8 +43,12 @@ def _named_by_revision(trace: Trace, checks: Sequence[Check]) -> bool:
 
 
 def _without_draft(trace: Trace, checks: Sequence[Check]) -> bool:
-    drafts = isinstance(trace.config, Speculative) and trace.config.drafter == "model"
-    asked = any(check.by_model and check.name == "target_and_draft_probs_again" for check in checks)
+    config = trace.config
+    drafts = isinstance(config, ContrastiveDecoding) or (
+        isinstance(config, Speculative) and config.drafter == "model"
+    )
+    names = {"target_and_draft_probs_again", "draft_fits"}
+    asked = any(check.by_model and check.name in names for check in checks)
     return drafts and _by_model(trace, checks) and not asked
 
 
@@ -75,7 +80,7 @@ _UNCHECKED = (
     Unchecked(
         "the draft model and its probabilities, and so the recovered tokens, without that model",
         ("draft_prob", "draft_raw_prob", "draft_interval", "residual_mass", "draft_revision",
-         "draft_dtype"),
+         "draft_dtype", "second"),
         _without_draft,
     ),
     Unchecked(

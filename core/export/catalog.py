@@ -16,6 +16,7 @@ from core.decoding.lab.types import LabExample
 from core.decoding.many.types import ManyRuns
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
+from core.decoding.shaping.config import WATERMARKS
 from core.evaluation.example import ReasoningExample
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.sweep.types import BudgetSweep
@@ -158,11 +159,17 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
         "stages": figures.step_stages,
         "softmax": figures.softmax_row,
     }
+    if trace.config.shaping.contrasts:
+        draws["second"] = figures.second_forward
     if any(step.compared for step in steps):
         draws["compared"] = figures.contrast_bars
     for name, draw in draws.items():
         yield Entry(name, partial(_of_step, trace, name, draw), "step", len(steps), opens)
     yield _all("uncertainty", of_figure("uncertainty", figures.uncertainty, trace))
+    if trace.config.shaping.dola_layers:
+        yield _all("layers", of_figure("layers", figures.dola_layers, trace))
+    if trace.config.shaping.active(WATERMARKS):
+        yield _all("watermark", of_figure("watermark", figures.watermark, trace))
     if any(step.states for step in steps):
         yield _all("state", of_figure("state", figures.sampler_state, trace))
     if trace.config.shaping.constraint is not None:

@@ -70,6 +70,12 @@ from .evaluate.best_of import best_of as best_of
 from .evaluate.best_of import best_of_data as best_of_data
 from .evaluate.variety import evaluate_variety as evaluate_variety
 from .evaluate.variety import evaluate_variety_data as evaluate_variety_data
+from .guided.dola import dola_layers as dola_layers
+from .guided.dola import dola_layers_data as dola_layers_data
+from .guided.second import second_forward as second_forward
+from .guided.second import second_forward_data as second_forward_data
+from .guided.watermark import watermark as watermark
+from .guided.watermark import watermark_data as watermark_data
 from .home.tree import methods_tree as methods_tree
 from .home.tree import methods_tree_data as methods_tree_data
 from .home.words import forwards_words as forwards_words

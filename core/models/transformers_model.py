@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from copy import deepcopy
 from functools import cached_property
 from threading import Lock
 from typing import cast
@@ -20,9 +19,10 @@ from core.decoding.errors import ModelError
 from core.decoding.protocol import OnLogits
 from core.models.fused.check import fused_step
 from core.models.fused.step import MOST_TOKENS
-from core.models.replacing import replaced
+from core.models.replacing import converted_copy, replaced
 from core.models.running.cache import GrowingCache, attention_layer_types
 from core.models.running.contexts import CachedContext, InputLimits, UncachedContext
+from core.models.running.early import EarlyLayers
 from core.models.running.layout import lay_out_for_single_tokens
 from core.models.running.reference import NOTHING_GIVEN, reference_paths, reference_token_ids
 from core.models.running.rope import AnglesOfRun, length_dependent_rope
@@ -115,7 +115,7 @@ class TransformersModel(Tokenizing):
             copy = self._copies.get(dtype)
             if copy is None:
                 copy = self._copies[dtype] = type(self)(
-                    _converted(self.hf_model, getattr(torch, dtype)),
+                    converted_copy(self.hf_model, getattr(torch, dtype)),
                     self.tokenizer,
                     model_id=self.model_id,
                     revision=self.revision,
@@ -164,6 +164,12 @@ class TransformersModel(Tokenizing):
             if on_logits:
                 on_logits(first, logits[0])
         return context
+
+    @cached_property
+    def layers(self) -> EarlyLayers:
+        """Logits of its earlier layers."""
+        cached = self._layer_types if self.supports_cache else None
+        return EarlyLayers(self.hf_model, self._limits, cached, self._angles)
 
     def read_again(
         self,
@@ -308,22 +314,6 @@ class TransformersModel(Tokenizing):
         tolerance = 1e-3 if self.hf_model.dtype is torch.float32 else 1e-1
         close = deviation <= tolerance * expected.abs().max().item()
         return cache.get_seq_length() == 3 and close
-
-
-def _converted(model: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
-    """Return a copy whose stored tensors are converted one by one, as loading the files does.
-
-    A copy of the whole that is converted afterwards needs the memory of three models meanwhile.
-    """
-    converted: dict[int, object] = {}
-    for tensor in model.state_dict(keep_vars=True).values():
-        if tensor.is_floating_point():
-            other = tensor.detach().to(dtype, memory_format=torch.contiguous_format)
-            is_weight = isinstance(tensor, torch.nn.Parameter)
-            converted[id(tensor)] = (
-                torch.nn.Parameter(other, tensor.requires_grad) if is_weight else other
-            )
-    return deepcopy(model, converted)
 
 
 def _eos_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> set[int]:

@@ -32,8 +32,9 @@ from core.decoding.reading.types import (
     text_tokens,
 )
 from core.decoding.record.compared import Compared
+from core.decoding.record.steps import MarkedToken, Second
 from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import WATERMARKS, Shaping
 from core.decoding.speculative.acceptance import acceptance_table
 from core.evaluation.example import load_example
 from core.evaluation.plan.files import read_evaluation
@@ -103,9 +104,78 @@ def _decode() -> Iterator[Entry]:
         trace = make_trace(8, shaping=bound, hostile=bool(name))
         options = {"selected": 3, "free": make_trace(8)}
         yield f"{name}constraint_masses", "constraint_masses", (trace,), options
+    for name, shaping in (
+        ("green list", Shaping(watermark_bias=2.0)),
+        ("SynthID", Shaping(synthid_depth=4, synthid_ngram=2)),
+    ):
+        marked = _marked(shaping)
+        yield f"{name} watermark", "watermark", (marked,), {"selected": 3}
+        yield f"{name} edited", "watermark", (marked, marked), {}
+    guided = _guided()
+    yield "hostile second_forward", "second_forward", (guided.token_steps[2], guided), {}
+    yield "hostile dola_layers", "dola_layers", (_layered(guided),), {"selected": 2}
     contrast = _contrast()
     yield "contrast_bars", "contrast_bars", (contrast.token_steps[0], contrast), {}
     yield "empty", "probability_heatmap", (replace(gumbel, steps=(), token_ids=(), text=""),), {}
+
+
+def _marked(shaping: Shaping) -> Trace:
+    """Return a run whose steps hold a watermark's numbers."""
+    made = make_trace(24, hostile=True)
+    (name,) = shaping.active(WATERMARKS)
+    steps = [
+        replace(
+            step,
+            stages=(
+                *step.stages[:-1],
+                step.stages[-1]._replace(
+                    name=name, mark=MarkedToken(float(step.index % 3 > 0), 0.3, 0.6)
+                ),
+                step.stages[-1],
+            ),
+        )
+        for step in made.token_steps
+    ]
+    config = replace(made.config, shaping=shaping)
+    return replace(made, steps=(*made.steps[:-24], *steps), config=config)
+
+
+def _guided() -> Trace:
+    """Return a run whose steps hold a second forward's numbers."""
+    made = make_trace(4, hostile=True)
+    steps = [
+        replace(
+            step,
+            stages=(
+                step.stages[0],
+                step.stages[0]._replace(
+                    name="guidance_scale", second=Second(tuple(reversed(step.stages[0].probs)))
+                ),
+                *step.stages[1:],
+            ),
+        )
+        for step in made.token_steps
+    ]
+    config = replace(made.config, shaping=Shaping(guidance_scale=1.5))
+    return replace(made, steps=(*made.steps[:-4], *steps), config=config)
+
+
+def _layered(guided: Trace) -> Trace:
+    """Return a guided run as one by DoLa."""
+    steps = [
+        replace(
+            step,
+            stages=tuple(
+                stage._replace(name="dola_layers", second=stage.second._replace(layer=step.index))
+                if stage.second
+                else stage
+                for stage in step.stages
+            ),
+        )
+        for step in guided.token_steps
+    ]
+    config = replace(guided.config, shaping=Shaping(dola_layers="high"))
+    return replace(guided, steps=(*guided.steps[:-4], *steps), config=config)
 
 
 def _contrast() -> Trace:

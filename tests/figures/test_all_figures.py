@@ -33,7 +33,7 @@ from tests.figures.traces import make_trace
 # Their signs are named where they stand.
 WITHOUT_KEY = {
     *("attention_map", "beam_rivals", "evaluate_accuracy", "lab_decision_boundaries"),
-    *("evaluate_variety", "many_agreement", "many_matrix"),
+    *("evaluate_variety", "many_agreement", "many_matrix", "dola_layers"),
     *("reason_difficulty", "reason_rivals", "softmax_row", "step_stages"),
 }
 ESCAPED = ("&lt;img", "&lt;b&gt;", "日本語", "↵", "&#37;{meta.caption}")

@@ -30,7 +30,9 @@ from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.settings.bias import bias_lines, biases_in
+from core.decoding.shaping.settings.watermarks import keys_in
 from core.evaluation.example import example_from_dict
+from core.evaluation.false_positives import found_texts
 from core.evaluation.plan.files import read_evaluation
 from core.evaluation.plan.leaks import find_leaks
 from core.evaluation.plan.plan_file import read_plan
@@ -222,6 +224,10 @@ def _biases(data: bytes) -> None:
     Shaping(logit_bias=biases_in(_text(data)))
 
 
+def _synthid_keys(data: bytes) -> None:
+    Shaping(synthid_depth=2, synthid_keys=keys_in(_text(data)))
+
+
 def _config(data: bytes) -> None:
     config_to_dict(config_from_dict(_own(data)))
 
@@ -353,6 +359,11 @@ READERS = (
     Reader("settings", _config, ConfigError, CONFIGS, "core/decoding/methods.py"),
     Reader("logit bias, option", _biases, ConfigError, (b"383=-5,12=2.5",),
         "core/decoding/shaping/settings/bias.py"),
+    Reader("watermarks found", lambda data: found_texts(data, "watermark_bias"), EvaluationError,
+        ((ROOT / "assets/evaluation/watermarks.json").read_bytes(),),
+        "core/evaluation/false_positives.py"),
+    Reader("SynthID keys", _synthid_keys, ConfigError, (b"654,400,836",),
+        "core/decoding/shaping/settings/watermarks.py"),
     Reader("logit bias, field", lambda data: bias_lines(_text(data), len), ConfigError,
         (b" the = -5\n#383 = 2.5\n\\n = 1",), "core/decoding/shaping/settings/bias.py"),
     Reader("stop strings", lambda data: stop_strings(_text(data)), None, (b"a\n\\n\n.",),

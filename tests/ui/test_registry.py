@@ -56,7 +56,7 @@ def test_every_method_s_traces_are_shown_by_one_page() -> None:
         "speculative": ("speculative",),
     }
     on_decode = {name for name in BY_NAME if registry.page_of(name) is registry.DECODE}
-    assert on_decode == {"contrastive", "engine", "greedy", "sampling"}
+    assert on_decode == {*("contrastive", "contrastive_decoding", "engine", "greedy", "sampling")}
 
 
 def test_an_unknown_path_is_home() -> None:

@@ -15,6 +15,7 @@ from core.decoding.config import Ended, MethodConfig
 from core.decoding.constraints.grammar import grammars_of
 from core.decoding.loop.recording import read_step
 from core.decoding.loop.run import process_prompt, token_limit
+from core.decoding.loop.second import second_forwards
 from core.decoding.loop.text import Ending
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.record.steps import Draw, Phase, Step, StepSeconds, TokenStep
@@ -188,6 +189,7 @@ def shaper_of(model: LanguageModel, config: MethodConfig) -> StepShaper:
         known=getattr(model, "known", None) is not None,
         seed=getattr(config, "seed", 0),
         token_bytes=model.token_bytes,
+        forwards=second_forwards(model, config),
         grammars=lambda: grammars_of(model),
     )
 
@@ -229,11 +231,11 @@ class Picker:
             noise: noise from `draws.draw_noise`; None draws the run's next noise.
             states: the samplers' states at this step; None for those that `take` left.
         """
-        started = perf_counter()
+        started, second = perf_counter(), self.shaper.second_seconds
         top = None if self.shaper.known else ranked(logits, self._config.top_candidates)
         states = self._states if states is None else states
         stages = self.shaper.distributions(logits, previous_ids, index, top, states=states)
-        shaped = perf_counter()
+        shaped, second = perf_counter(), self.shaper.second_seconds - second
         if self._sampling:
             method = self._sampling.draw
             if noise is None:
@@ -243,7 +245,8 @@ class Picker:
             pick = draw(stages[-1], method, noise)
         else:
             pick = Pick(stages[-1].token_id(0))
-        return Picked(pick, stages, shaped - started, perf_counter() - shaped, top)
+        shaping = shaped - started - second
+        return Picked(pick, stages, shaping, perf_counter() - shaped, top, second)
 
     def take(self, picked: Picked, token_id: int) -> None:
         """Move the samplers' states to the next step; a forced token leaves them."""
@@ -277,7 +280,9 @@ class Picker:
             draw=Draw(method, pick.uniform, pick.interval, reading.scores),
             stages=reading.stages,
             text=text,
-            seconds=StepSeconds(forward, picked.shaping_seconds, picked.draw_seconds),
+            seconds=StepSeconds(
+                forward + picked.second_seconds, picked.shaping_seconds, picked.draw_seconds
+            ),
             finish_reason=finish_reason,
         )
 

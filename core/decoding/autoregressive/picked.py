@@ -20,6 +20,7 @@ class Picked(NamedTuple):
     """A pick with the distributions that led to it; times in seconds.
 
     `top` ranks the candidates of the first distribution if all of its tokens are known.
+    `second_seconds` is the time of a second forward.
     """
 
     pick: Pick
@@ -27,6 +28,7 @@ class Picked(NamedTuple):
     shaping_seconds: float
     draw_seconds: float
     top: Ranking | None = None
+    second_seconds: float = 0.0
 
 
 class ForcedToken(NamedTuple):

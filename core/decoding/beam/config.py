@@ -38,6 +38,7 @@ class BeamSearch(MethodConfig):
 
     method: ClassVar[str] = "beam"
     words: ClassVar[str] = "beam search"
+    can_contrast: ClassVar[bool] = False
     without_states: ClassVar[str] = "its state follows one text, and a search has several paths"
 
     num_beams: int = setting(4, "rows of the beam", Interval(1, MAX_BEAMS))
@@ -61,6 +62,12 @@ class BeamSearch(MethodConfig):
         MethodConfig.__post_init__(self)
         for name in ("num_return_sequences", "num_beam_groups"):
             require_whole("BeamSearch", name, getattr(self, name), 1, self.num_beams)
+        if self.shaping.synthid_depth:
+            raise ConfigError(
+                "remembers one text, and a search has several paths: set it to 0 or take sampling.",
+                "synthid_depth",
+                "BeamSearch",
+            )
         stopping = self.early_stopping
         if not isinstance(stopping, bool) and stopping != "never":
             raise ConfigError(

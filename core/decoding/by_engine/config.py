@@ -23,6 +23,7 @@ class ByEngine(MethodConfig):
 
     method: ClassVar[str] = "engine"
     words: ClassVar[str] = "sampling by the engine"
+    can_contrast: ClassVar[bool] = False
 
     seed: int = setting(0, within=SEED)
     thinking_token_budget: int = setting(

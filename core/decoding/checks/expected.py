@@ -9,7 +9,7 @@ from core.decoding.autoregressive.config import drawn_by
 from core.decoding.counting import nth
 from core.decoding.record.steps import Candidate, Origin, TokenStep
 from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import PENALTIES
+from core.decoding.shaping.config import RUN_ORDER
 from core.decoding.shaping.step import StepShaper
 
 
@@ -40,12 +40,12 @@ def expected_stages(trace: Trace, step: TokenStep, length: int) -> list[list[str
     shaper = StepShaper(config.shaping, draws=drawn)
     shaper.answer_from = None if step.phase == "thinking" else 0
     acting = shaper.names_at(length, step.index)
-    names = [name for name in acting if name in PENALTIES]
-    ending = acting[len(names) :] if drawn else ["argmax"]
+    ending = [] if drawn else ["argmax"]
     ending += ["forced"] if step.origin == "forced" else []
-    expected = [["raw", *names, *ending, "final"]]
+    expected = [["raw", *acting, *ending, "final"]]
     if step.index < config.min_new_tokens:
-        expected.append(["raw", *names, "min_new_tokens", *ending, "final"])
+        held = [name for name in RUN_ORDER if name in {*acting, "min_new_tokens"}]
+        expected.append(["raw", *held, *ending, "final"])
     return expected
 
 
@@ -54,10 +54,7 @@ def as_picked(step: TokenStep) -> TokenStep | None:
     ids = [candidate.token_id for candidate in step.candidates]
     if len(step.stages) < 4 or step.instead_of not in ids:
         return None
-    stages = (
-        *step.stages[:-2],
-        step.stages[-3]._replace(name="final", removed_mass=0.0, state=None),
-    )
+    stages = (*step.stages[:-2], step.stages[-3].unchanged)
     candidates = tuple(
         Candidate(*c[:5], prob, None if prob > 0 else stages[-2].name)
         for c, prob in zip(step.candidates, stages[-1].probs, strict=True)
@@ -85,9 +82,7 @@ def record_fault(step: TokenStep, trace: Trace) -> str:
     if not behind and (listed != most or last.rank != listed):
         return f"step {nth(step.index)}: a candidate is missing, or there is one more"
     *_, drawn, final = step.stages
-    if final != drawn._replace(name="final", removed_mass=0.0, noise=None, state=None) or (
-        leaves_one(step) and final.kept != 1
-    ):
+    if final != drawn.unchanged or (leaves_one(step) and final.kept != 1):
         return f"step {nth(step.index)}: the last stage is not what the draw left"
     if step.tail_mass != step.stages[0].tail_mass:
         return f"step {nth(step.index)}: the tail's mass is not that of its first stage"

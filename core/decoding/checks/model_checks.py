@@ -25,7 +25,9 @@ from core.decoding.checks.run_text import run_text_faults
 from core.decoding.checks.token_replay import SAME_STAGES, RecordAgain, TokenReplay, record_picked
 from core.decoding.config import Ended, MethodConfig
 from core.decoding.counting import nth
+from core.decoding.errors import DecodingError
 from core.decoding.loop.run import doubled_start, read_again, run_notes, token_limit
+from core.decoding.loop.second import second_forwards
 from core.decoding.loop.text import Ending, TextStream
 from core.decoding.methods import method_of
 from core.decoding.protocol import LanguageModel, offers
@@ -73,6 +75,10 @@ def _fits(trace: Trace, model: LanguageModel) -> Check:
     steps = trace.token_steps
     ids = {step.token_id for step in steps} | {c.token_id for s in steps for c in s.candidates}
     faults = fit_faults(trace, model, ids) + ending_faults(trace, model)
+    try:
+        second_forwards(model, trace.config.chooser)
+    except DecodingError as error:
+        faults.append(str(error))
     if tuple(step.token_id for step in steps) != trace.token_ids:
         faults.append("steps and tokens don't belong together")
     methods = {step.draw.method for step in steps if step.draw.method != "forced"}

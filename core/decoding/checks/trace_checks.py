@@ -32,7 +32,7 @@ from core.decoding.checks.token_text import added_faults, display_faults
 from core.decoding.counting import nth
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.config import RESCALING
+from core.decoding.shaping.config import CONTRASTS, RESCALING
 from core.decoding.shaping.draws import draw_noise
 from core.decoding.shaping.states import first_states, next_states
 
@@ -60,6 +60,9 @@ def _missing(step: TokenStep) -> str:
         return f"step {nth(step.index)}: the token is not among the candidates once"
     if len(step.stages) < fewest or any(len(stage.probs) != len(ids) for stage in step.stages):
         return f"step {nth(step.index)}: a stage is missing, or has too few probabilities"
+    seconds = [stage.second.probs for stage in step.stages if stage.second is not None]
+    if any(len(probs) != len(ids) for probs in seconds):
+        return f"step {nth(step.index)}: a second forward has not one number for each candidate"
     if step.draw.scores is not None and len(step.draw.scores) != len(ids):
         return f"step {nth(step.index)}: the draw has not one score for each candidate"
     return ""
@@ -84,6 +87,12 @@ def _filters_renormalise(trace: Trace) -> Check:
 def _survivor_errors(trace: Trace) -> Iterator[float]:
     for step in trace.token_steps:
         for before, after in pairwise(step.stages):
+            if after.name in CONTRASTS:
+                pairs = zip(before.probs, after.probs, strict=True)
+                gone = sum(old for old, new in pairs if new == 0 and old > TINY)
+                yield max(0.0, gone - after.removed_mass)
+                yield math.inf if after.kept > before.kept else 0.0
+                continue
             if after.name in RESCALING:
                 yield abs(after.removed_mass)
                 continue
@@ -131,7 +140,7 @@ def _says_what_removed_it(step: TokenStep, at: int) -> bool:
     if step.origin == "forced" and step.candidates[at].token_id == step.token_id:
         return removed_by is None
     if zeros and zeros[0] in RESCALING:
-        return removed_by is None or removed_by in set(zeros) - RESCALING
+        return removed_by is None or removed_by in set(zeros) - (RESCALING - {*CONTRASTS})
     return removed_by == (zeros[0] if zeros else None)
 
 

@@ -17,7 +17,7 @@ from core.decoding.comparison.parting import draws, first_difference, step_at
 from core.decoding.config import MethodConfig
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import RESCALING
+from core.decoding.shaping.config import CONTRASTS, RESCALING
 from core.decoding.speculative.config import Speculative
 from core.decoding.validation import brief
 
@@ -146,10 +146,10 @@ def unforced(step: TokenStep) -> TokenStep:
     if step.origin != "forced" or len(step.stages) < 3:
         return step
     before = step.stages[:-2]
-    final = before[-1]._replace(name="final", removed_mass=0.0, noise=None)
+    final = before[-1].unchanged
     removed = dict[int, str]()
     for stage in reversed(before[1:]):
-        if stage.name not in RESCALING:
+        if stage.name not in RESCALING - {*CONTRASTS}:
             removed |= {at: stage.name for at, prob in enumerate(stage.probs) if prob == 0}
     candidates = tuple(
         candidate._replace(prob=prob, removed_by=removed.get(at))

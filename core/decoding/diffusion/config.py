@@ -67,6 +67,7 @@ class Diffusion(MethodConfig):
 
     method: ClassVar[str] = "diffusion"
     words: ClassVar[str] = "masked diffusion"
+    can_contrast: ClassVar[bool] = False
     without_states: ClassVar[str] = (
         "its state follows a text from left to right, and the positions are filled in any order"
     )

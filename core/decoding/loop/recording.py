@@ -11,7 +11,7 @@ from torch import Tensor
 
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel, Vocabulary
-from core.decoding.record.steps import Candidate, PromptPosition, Stage
+from core.decoding.record.steps import Candidate, MarkedToken, PromptPosition, Second, Stage
 from core.decoding.shaping.draws import Pick, noisy_scores
 from core.decoding.shaping.known import known_distribution
 from core.decoding.shaping.long_rows import (
@@ -21,6 +21,7 @@ from core.decoding.shaping.long_rows import (
     ranked,
     ranked_rows,
 )
+from core.decoding.shaping.stage import SecondLogits, TokenScores
 from core.decoding.shaping.stages import NO_DISTRIBUTION, Distribution
 
 PROMPT_CANDIDATES = 5
@@ -68,15 +69,18 @@ def read_step(
     log_probs = [[logit - raw.log_norm for logit in logits]]
     log_probs += [stage.log_probs_of(places) for stage in stages[1:]]
     shown = [[math.exp(value) for value in row] for row in log_probs]
-    records = []
-    for stage, row in zip(stages, shown, strict=True):
+    records: list[Stage] = []
+    for before, stage, row in zip((raw, *stages), stages, shown, strict=False):
         # Measured over the tensor, unless all remaining tokens are candidates.
         tail = max(0.0, float(stage.probs.sum()) - sum(row)) + stage.tail
         if stage is not raw and stage.kept == sum(1 for prob in row if prob > 0):
             tail = 0.0
-        numbers = stage.kept, stage.removed_mass, stage.noise, stage.state
+        kept = stage.record
+        mark = _mark(before, stage, kept, pick.token_id) if isinstance(kept, TokenScores) else None
+        second = _second(kept, places) if isinstance(kept, SecondLogits) else None
+        numbers = stage.kept, stage.removed_mass, stage.noise, stage.state, mark, second
         records.append(Stage(stage.name, tuple(row), tail, *numbers))
-    records.append(records[-1]._replace(name="final", removed_mass=0.0, noise=None, state=None))
+    records.append(records[-1].unchanged)
     removed: list[str | None] = [None] * len(ids)
     for stage, row in zip(reversed(stages), reversed(log_probs), strict=True):
         if -math.inf in row:
@@ -88,6 +92,24 @@ def read_step(
     scores = None if pick.noise is None else tuple(noisy_scores(pick, places, log_probs[-1]))
     tail_mass, surprisal = records[0].tail_mass, -log_probs[0][ids.index(pick.token_id)]
     return StepNumbers(candidates, tuple(records), entropy, tail_mass, surprisal, scores)
+
+
+def _second(second: SecondLogits, token_ids: Tensor) -> Second:
+    """Return the probabilities of candidates in a second forward."""
+    log_probs = torch.log_softmax(second.logits.double(), dim=-1)
+    return Second(tuple(log_probs.take(token_ids).exp().tolist()), second.layer)
+
+
+def _mark(
+    before: Distribution, stage: Distribution, scores: TokenScores, token_id: int
+) -> MarkedToken:
+    """Return the numbers of a watermark's stage, given the emitted token."""
+    values, of = scores
+    means = [
+        float(torch.linalg.vecdot(d.probs, values if d.ids is None else values.take(d.ids)))
+        for d in (before, stage)
+    ]
+    return MarkedToken(of(token_id), *(min(1.0, mean) for mean in means))
 
 
 def least_entropy(raw: Distribution) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.autoregressive.engine import read_given
@@ -11,7 +13,7 @@ from core.decoding.config import MAX_NEW_TOKENS, MethodConfig
 from core.decoding.decode import collect
 from core.decoding.errors import ContextLengthError, PromptError
 from core.decoding.loop.run import doubled_start, record_run
-from core.decoding.loop.text import join_prompt, visible_bytes
+from core.decoding.loop.text import join_prompt, single_token, visible_bytes
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import Step
 from core.decoding.record.trace import Trace
@@ -21,6 +23,8 @@ from core.decoding.requirements import (
     require_given,
     require_models,
 )
+from core.decoding.shaping.config import SETTINGS, Shaping
+from core.decoding.shaping.settings.bias import token_in
 
 
 def read_text(
@@ -94,6 +98,44 @@ def own_text(
     ids = [*trace.prompt_ids, *trace.token_ids][: max(1, opening)]
     run = collect(model, ids, config, should_stop=should_stop)
     return read_text(model, [*ids, *run.token_ids])
+
+
+def read_edited(model: LanguageModel, trace: Trace, at_step: int, text: str) -> Trace[Greedy]:
+    """Return the reading of a run's text with another token at a step, with the run's watermarks.
+
+    Args:
+        text: the token's text, or `#id`.
+
+    Raises:
+        ConfigError: a text that is no single token, or an id of no token.
+    """
+    token_id = token_in(text, partial(single_token, model, taker="edited text"))
+    given = [*trace.token_ids[:at_step], token_id, *trace.token_ids[at_step + 1 :]]
+    shaping = trace.config.shaping
+    marks = {
+        name: getattr(shaping, name) for name, spec in SETTINGS.items() if spec.role == "watermark"
+    }
+    return read_marked(model, replace(trace, token_ids=tuple(given)), Shaping(**marks))
+
+
+def read_marked(model: LanguageModel, trace: Trace, shaping: Shaping) -> Trace[Greedy]:
+    """Return the reading of a trace's tokens with the settings of a watermark.
+
+    Raises:
+        ConfigError: a token that the model lacks.
+    """
+    given = trace.token_ids
+    config = Greedy(max_new_tokens=len(given), top_candidates=1, shaping=shaping)
+    require_given(model, given, config)
+    return record_run(
+        model,
+        config,
+        None,
+        prompt=trace.prompt,
+        rendered=trace.rendered_prompt,
+        prompt_ids=trace.prompt_ids,
+        steps=read_given(model, trace.prompt_ids, config, given),
+    )
 
 
 def _breaks_character(model: LanguageModel, ids: Sequence[int]) -> bool:

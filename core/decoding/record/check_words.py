@@ -25,6 +25,7 @@ CHECK_WORDS = {
     "best_hypothesis": "the outcome is the best hypothesis",
     "path_ends": "every path ended for the reason it says",
     "fits_model": "the trace can be this model's",
+    "draft_fits": "the draft is the run's",
     "fits_models": "the trace can be these models'",
     "tokenizer_text": "the tokenizer decodes the tokens to the text",
     "tree_rescored": "independent forwards give every row of the tree the same log-probabilities",

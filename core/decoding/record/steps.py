@@ -58,6 +58,29 @@ _Rows = Bounds(max_length=MAX_CANDIDATES + 1)
 Candidates: TypeAlias = Annotated[tuple[Candidate, ...], ByColumn(), _Rows]
 
 
+class MarkedToken(NamedTuple):
+    """Numbers of a watermark at a step, all from 0 to 1.
+
+    `score` is the emitted token's by the detector: 1 for a green token and 0 for another, or the
+    mean g-value. `before` and `after` are the mean score of a draw before and after the stage.
+    """
+
+    score: Prob
+    before: Prob
+    after: Prob
+
+
+class Second(NamedTuple):
+    """A second forward at a step.
+
+    `probs[i]` is the probability of the step's `candidates[i]` in it. `layer` is the layer whose
+    output the head read; None for a whole model.
+    """
+
+    probs: Annotated[tuple[Prob, ...], _Rows]
+    layer: Annotated[Index | None, LeftOut(lambda second: second.layer is None)] = None
+
+
 class Stage(NamedTuple):
     """One named distribution between the logits and the draw.
 
@@ -66,6 +89,8 @@ class Stage(NamedTuple):
     tokens that are not removed; `removed_mass` is the mass that this stage removed from the
     previous distribution. `noise` is the stage's own uniform number, derived from seed, name and
     step. `state` is the number that a sampler took over from the step before (mirostat's mu).
+    `mark` holds the numbers of a watermark's stage, `second` those of a second forward that the
+    stage contrasts with.
     """
 
     name: StageName
@@ -75,6 +100,14 @@ class Stage(NamedTuple):
     removed_mass: Prob
     noise: Annotated[Uniform | None, LeftOut(lambda stage: stage.noise is None)] = None
     state: Annotated[FiniteNumber | None, LeftOut(lambda stage: stage.state is None)] = None
+    mark: Annotated[MarkedToken | None, LeftOut(lambda stage: stage.mark is None)] = None
+    second: Annotated[Second | None, LeftOut(lambda stage: stage.second is None)] = None
+
+    @property
+    def unchanged(self) -> Stage:
+        """The same distribution, as the last stage `final`."""
+        nothing = dict.fromkeys(("noise", "state", "mark", "second"))
+        return self._replace(name="final", removed_mass=0.0, **nothing)
 
 
 class Draw(NamedTuple):

@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from core.decoding.shaping.settings.penalties import Penalties
+from core.decoding.shaping.settings.guidance import Guidance
 from core.decoding.shaping.spec import SettingSpec, specs_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shaping(Penalties):
+class Shaping(Guidance):
     """Settings of the shaping, from logits to the final distribution; the defaults change nothing.
 
-    Penalties and bans act first, then `min_new_tokens` (a field of the method's config), then
-    temperature and filters. Within both groups the fields' order applies, which is transformers'
-    where transformers has them.
+    Contrasts with a second forward act first, then penalties and bans, then `min_new_tokens` (a
+    field of the method's config), then temperature and filters, last watermarks. Within each group
+    the fields' order applies, which is transformers' where transformers has them.
     `temperature=0` means greedy decoding. Unlike in `generate`, an unset `top_k` filters nothing
     (transformers' implicit default is 50).
 
@@ -50,6 +50,11 @@ class Shaping(Penalties):
         """True if a penalty or a ban is switched on."""
         return bool(self.active(PENALTIES))
 
+    @property
+    def contrasts(self) -> bool:
+        """True if a setting needs a second forward at each step."""
+        return bool(self.active(CONTRASTS))
+
     def token_ids(self) -> dict[str, Collection[int]]:
         """Token ids in the settings' values, by setting; a model must have these tokens."""
         return {name: spec.token_ids(getattr(self, name)) for name, spec in SETTINGS.items()}
@@ -66,12 +71,24 @@ ACTING = {name: spec for name, spec in SETTINGS.items() if not spec.part_of}
 PENALTIES = tuple(name for name, spec in ACTING.items() if spec.penalises)
 WARPERS = tuple(name for name in ACTING if name not in PENALTIES)
 # Settings that move probability mass between tokens and remove none.
-RESCALING = {name for name, spec in SETTINGS.items() if spec.role in ("penalty", "temperature")}
-LOGIT_PENALTIES = tuple(name for name in PENALTIES if name in RESCALING)
+RESCALING = {
+    name
+    for name, spec in SETTINGS.items()
+    if spec.role in ("penalty", "temperature", "contrast", "watermark")
+}
+LOGIT_PENALTIES = tuple(name for name in PENALTIES if ACTING[name].role == "penalty")
 # Settings that remove a few tokens of many.
 BANS = {*(name for name, spec in SETTINGS.items() if spec.role == "ban"), "min_new_tokens"}
+WATERMARKS = tuple(name for name, spec in ACTING.items() if spec.role == "watermark")
+CONTRASTS = tuple(name for name, spec in ACTING.items() if spec.role == "contrast")
+_ELSEWHERE = {"constraint", *WATERMARKS, *CONTRASTS}
+_PENALISING = tuple(name for name in PENALTIES if name not in _ELSEWHERE)
 # In the order of the stages of a run's step.
-RUN_ORDER = (*PENALTIES, "min_new_tokens", *WARPERS)
+RUN_ORDER = (
+    *("constraint", *CONTRASTS),
+    *(*_PENALISING, "min_new_tokens"),
+    *(*WARPERS, *WATERMARKS),
+)
 STAGES = ("raw", *RUN_ORDER, "argmax", "forced", "server", "final")
 
 
@@ -125,7 +142,7 @@ _PENALTIES = ("repetition_penalty", "frequency_penalty", "presence_penalty")
 # Order in which each library applies the lab's settings; a library lacks the settings that are
 # missing here. `orders` names the sources. Runs use transformers' order.
 SEQUENCES: dict[str, tuple[str, ...]] = {
-    "transformers": tuple(name for name in (*PENALTIES, *WARPERS) if name in LISTED),
+    "transformers": tuple(name for name in RUN_ORDER if name in LISTED),
     "vllm": (
         "bad_words",
         "logit_bias",

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.errors import DecodingError, UnknownTokensError
-from core.decoding.shaping.config import BANS, SETTINGS, WARPERS
+from core.decoding.shaping.config import BANS, CONTRASTS, SETTINGS, WARPERS, WATERMARKS
 from core.decoding.shaping.long_rows import first_maximum
 from core.decoding.shaping.stages import (
     NO_DISTRIBUTION,
@@ -68,6 +68,8 @@ def shape_known(row: Tensor, processors: Sequence[Processor]) -> list[Distributi
         UnknownTokensError: the result depends on unnamed tokens; the message names the stage.
     """
     refuse = partial(_refuse, int((~row.isnan()).sum()))
+    if favouring := [p for p in processors if p.name in (*WATERMARKS, *CONTRASTS)]:
+        refuse(f"the {_names(favouring)} favours tokens", switch_off=favouring)
     stages, unnamed, ceiling = [known_distribution(row)], row.isnan(), _ceiling(row)
     if not stages[0].tail:
         return shape(stages[0], processors)

@@ -15,7 +15,8 @@ from core.decoding.validation import Interval, require_inside
 Value = TypeVar("Value")
 # penalty: changes logits depending on the earlier text; ban: removes tokens depending on it; both
 # act in every method. temperature, filter: act where tokens are drawn.
-Role = Literal["penalty", "ban", "temperature", "filter"]
+# contrast: acts before all others, watermark: after them; both in every method.
+Role = Literal["penalty", "ban", "temperature", "filter", "contrast", "watermark"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ class SettingSpec:
     @property
     def penalises(self) -> bool:
         """True if it acts on the earlier text, in every method."""
-        return self.role in ("penalty", "ban")
+        return self.role in ("penalty", "ban", "contrast", "watermark")
 
     def checked(self, owner: str, value: object) -> Any:
         """Return the value as it is stored.

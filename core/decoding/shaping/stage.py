@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from torch import Tensor
 
+from core.decoding.errors import DecodingError
+
 if TYPE_CHECKING:
     from core.decoding.constraints.grammar import Grammars
 
@@ -20,6 +22,12 @@ def named_uniform(seed: int, name: str, index: int) -> float:
     """Return the number in [0, 1) for a name at a step, without using the run's generator."""
     digest = hashlib.sha256(f"{seed}/{name}/{index}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
+
+
+def shared_length(text: Sequence[int], other: Sequence[int]) -> int:
+    """Return the length of two texts' common prefix, in tokens."""
+    pairs = zip(text, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))
 
 
 class NamedNoise:
@@ -39,6 +47,30 @@ class NamedNoise:
 NO_STATES: Mapping[str, float] = {}
 
 
+class TokenScores(NamedTuple):
+    """Scores of tokens by the measure of a watermark's detector.
+
+    Args:
+        values: `[vocab]` scores from 0 to 1; 0 for a token that the stage did not look at.
+        of: returns a token's score.
+    """
+
+    values: Tensor
+    of: Callable[[int], float]
+
+
+class SecondLogits(NamedTuple):
+    """Logits of a second forward at a step.
+
+    Args:
+        logits: `[vocab]`.
+        layer: the layer that they come from; None for a whole model.
+    """
+
+    logits: Tensor
+    layer: int | None = None
+
+
 class StepContext(NamedTuple):
     """Information that a stage gets in addition to the logits.
 
@@ -53,6 +85,9 @@ class StepContext(NamedTuple):
         grammars: returns the maker of grammars over the model's tokens.
         eos_ids: end-of-sequence tokens.
         states: numbers that earlier steps left, by the setting's name; its start if absent.
+        records: receives what a stage keeps for the step's record by its name; None if nothing
+            reads it.
+        forwards: returns the second logits of a setting at this step.
     """
 
     ids: Sequence[int] = ()
@@ -64,6 +99,25 @@ class StepContext(NamedTuple):
     grammars: Callable[[], Grammars] | None = None
     eos_ids: Sequence[int] = ()
     states: Mapping[str, float] = NO_STATES
+    records: dict[str, TokenScores | SecondLogits] | None = None
+    forwards: Callable[[str, StepContext], tuple[SecondLogits, ...]] | None = None
+
+    def keep(self, name: str, record: TokenScores | SecondLogits) -> None:
+        """Keep the scores or second logits of a stage for the step's record."""
+        if self.records is not None:
+            self.records[name] = record
+
+    def second(self, name: str) -> tuple[SecondLogits, ...]:
+        """Return the second logits of a setting.
+
+        Raises:
+            DecodingError: the shaper runs no second forward.
+        """
+        if self.forwards is None:
+            raise DecodingError(
+                f"{name} needs a second forward at each step, which is not run here; switch it off."
+            )
+        return self.forwards(name, self)
 
 
 # Context of a function that is called by itself.

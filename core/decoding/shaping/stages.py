@@ -14,12 +14,21 @@ from core.decoding.errors import DecodingError
 from core.decoding.shaping.config import (
     ACTING,
     BANS,
+    CONTRASTS,
     RESCALING,
     SETTINGS,
 )
-from core.decoding.shaping.functions import constraint, filters, penalties, states, temperatures
+from core.decoding.shaping.functions import (
+    constraint,
+    filters,
+    guidance,
+    penalties,
+    states,
+    temperatures,
+    watermarks,
+)
 from core.decoding.shaping.long_rows import LONG, Ranking, count_above, places_left
-from core.decoding.shaping.stage import StageFunction
+from core.decoding.shaping.stage import SecondLogits, StageFunction, TokenScores
 
 
 class Processor(NamedTuple):
@@ -31,7 +40,7 @@ class Processor(NamedTuple):
 
 
 # The functions have their settings' names.
-FUNCTIONS = (constraint, penalties, temperatures, filters, states)
+FUNCTIONS = (constraint, penalties, temperatures, filters, states, guidance, watermarks)
 ACTS: dict[str, StageFunction] = {
     name: next(getattr(module, name) for module in FUNCTIONS if hasattr(module, name))
     for name in ACTING
@@ -67,6 +76,7 @@ class Distribution:
         noise: the stage's own uniform number, if it used one.
         state: the number that the sampler took over from the step before, if it has one.
         exact: whether `tail` is exact; otherwise it is an upper bound.
+        record: the detector's scores of a watermark, or the logits of a second forward.
     """
 
     name: str
@@ -80,6 +90,7 @@ class Distribution:
     exact: bool = True
     noise: float | None = None
     state: float | None = None
+    record: TokenScores | SecondLogits | None = None
 
     def token_id(self, position: int) -> int:
         """Return the token at a position of `logits`."""
@@ -175,6 +186,8 @@ def _stage_after(before: Distribution, name: str, logits: Tensor) -> Distributio
         raise DecodingError(
             f"No token is left after {name}: it bans every token that the model can emit; lower it."
         )
+    if name in CONTRASTS:
+        return _contrasted(before, name, logits, probs, log_norm)
     if name in RESCALING:
         return Distribution(name, before.ids, logits, probs, log_norm, before.kept)
     if cuts and keep is None:
@@ -189,6 +202,19 @@ def _stage_after(before: Distribution, name: str, logits: Tensor) -> Distributio
     if keep is not None:
         ids = keep if ids is None else ids.take(keep)
     return Distribution(name, ids, logits, probs, log_norm, count, removed_mass)
+
+
+def _contrasted(
+    before: Distribution, name: str, logits: Tensor, probs: Tensor, log_norm: float
+) -> Distribution:
+    """Return the stage of a contrast, which moves mass between tokens and may remove some."""
+    keep = places_left(logits)
+    if len(keep) >= before.kept:
+        return Distribution(name, before.ids, logits, probs, log_norm, before.kept)
+    removed_mass = max(0.0, 1 - float(before.probs.take(keep).double().sum()))
+    ids = keep if before.ids is None else before.ids.take(keep)
+    parts = ids, logits.take(keep), probs.take(keep)
+    return Distribution(name, *parts, log_norm, len(keep), removed_mass)
 
 
 def only(before: Distribution, position: int) -> Distribution:

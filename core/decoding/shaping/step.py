@@ -41,12 +41,20 @@ from core.decoding.shaping.config import (
     RUN_ORDER,
     SETTINGS,
     WARPERS,
+    WATERMARKS,
     Shaping,
 )
 from core.decoding.shaping.functions.penalties import remove_tokens
 from core.decoding.shaping.known import shape_known
 from core.decoding.shaping.long_rows import Ranking, first_maximum
-from core.decoding.shaping.stage import NO_STATES, BoundStage, NamedNoise, StepContext
+from core.decoding.shaping.stage import (
+    NO_STATES,
+    BoundStage,
+    NamedNoise,
+    SecondLogits,
+    StepContext,
+    shared_length,
+)
 from core.decoding.shaping.stages import (
     ACTS,
     READS_STEP,
@@ -78,6 +86,7 @@ class StepShaper:
         known: whether the model names only the likeliest tokens, so that others are NaN.
         seed: seed of the stages' own noise.
         token_bytes: returns the bytes of a token, for stages that read it.
+        forwards: returns the logits of second forwards, for stages that contrast with them.
         grammars: returns the maker of grammars over the model's tokens, for constraints.
 
     Attributes:
@@ -97,12 +106,13 @@ class StepShaper:
         known: bool = False,
         seed: int = 0,
         token_bytes: Callable[[int], bytes] | None = None,
+        forwards: Callable[[str, StepContext], tuple[SecondLogits, ...]] | None = None,
         grammars: Callable[[], Grammars] | None = None,
     ) -> None:
         self.answer_from: int | None = 0
         self._grammars = grammars
         self.draws, self.known = draws and shaping.temperature > 0, known
-        self.min_tokens_to_keep = min_tokens_to_keep
+        self.min_tokens_to_keep, self.forwards = min_tokens_to_keep, forwards
         self.shaping, self._seed, self._token_bytes = shaping, seed, token_bytes
         self._hold_to = min_new_tokens if eos_ids else 0
         self._eos_ids = tuple(eos_ids)
@@ -136,6 +146,11 @@ class StepShaper:
         self._states: deque[tuple[Sequence[int], dict[str, BoundStage]]]
         self._states = deque([((), made)] if made else [], _STATES)
 
+    @property
+    def second_seconds(self) -> float:
+        """Seconds of all second forwards so far."""
+        return float(getattr(self.forwards, "seconds", 0.0))
+
     def distributions(
         self,
         logits: Tensor,
@@ -164,18 +179,20 @@ class StepShaper:
             done = {stage.name for stage in begun}
             names = [name for name in names if name not in done]
         states = {**self._starts, **states}
-        acts, drawn = self._acts(names, ids, index, states, throw)
+        acts, context = self._acts(names, ids, index, states, throw)
         if self.known:
             stages = shape_known(logits, acts)
         else:
             *before, start = begun or (raw_distribution(logits, top),)
             stages = [*before, *shape(start, acts, len(logits))]
-        if drawn or self._starts:
+        drawn, records = ({}, {}) if context is None else (context.uniform.drawn, context.records)
+        if drawn or records or self._starts:
             stages = [
                 replace(
                     stage,
                     noise=drawn.get(stage.name, stage.noise),
                     state=states[stage.name] if stage.name in self._starts else None,
+                    record=(records or {}).get(stage.name, stage.record),
                 )
                 for stage in stages
             ]
@@ -216,8 +233,9 @@ class StepShaper:
             ids: for each row, as in `distributions`.
             indexes: for each row, as in `distributions`.
         """
-        penalties = [name for name in self._names if name not in self._warpers]
-        for names in (penalties, *([name] for name in self._warpers)):
+        first = [name for name in self._names if name not in (*self._warpers, *WATERMARKS)]
+        last = [name for name in self._names if name in WATERMARKS]
+        for names in (first, *([name] for name in self._warpers), *([last] if last else [])):
             acts = [
                 self._acts(names, row_ids, index)[0]
                 for row_ids, index in zip(ids, indexes, strict=True)
@@ -244,9 +262,9 @@ class StepShaper:
         index: int,
         states: Mapping[str, float] = NO_STATES,
         throw: int | None = None,
-    ) -> tuple[list[Processor], dict[str, float]]:
-        """Return the processors of some stages at a step, and the noise that they will use, by
-        name.
+    ) -> tuple[list[Processor], StepContext | None]:
+        """Return the processors of some stages at a step, and the context that they will read; None
+        if none reads it.
         """
         acts: list[Processor] = []
         context: StepContext | None = None
@@ -262,6 +280,8 @@ class StepShaper:
                     uniform=NamedNoise(self._seed, index if throw is None else throw),
                     token_bytes=self._token_bytes,
                     min_tokens_to_keep=self.min_tokens_to_keep,
+                    records={},
+                    forwards=self.forwards,
                     answer_from=self.answer_from,
                     grammars=self._grammars,
                     eos_ids=self._eos_ids,
@@ -274,12 +294,12 @@ class StepShaper:
                 acts.append(Processor(name, ACTS[name], (self._values[name], context)))
         if self.shaping.constraint is not None:
             acts = [_giving_way(act) if act.name in BANS else act for act in acts]
-        return acts, {} if context is None else context.uniform.drawn
+        return acts, context
 
     def _states_at(self, context: StepContext) -> dict[str, BoundStage]:
         """Return the states after some tokens, continued from the nearest cached state."""
         text = context.ids[context.prompt_length :]
-        ends = [_shared(taken_in, text) for taken_in, _ in self._states]
+        ends = [shared_length(taken_in, text) for taken_in, _ in self._states]
         shared = max(ends)
         before, nearest = self._states[ends.index(shared)]
         states = {name: stage.fork() for name, stage in nearest.items()}
@@ -294,12 +314,6 @@ class StepShaper:
 def _argmax(last: Distribution, top: Ranking | None) -> Distribution:
     """Return the one-hot stage of greedy decoding; of equal maxima the first wins."""
     return only(last, top.ids[0] if top else first_maximum(last.logits))
-
-
-def _shared(text: Sequence[int], other: Sequence[int]) -> int:
-    """Return the length of two texts' common prefix, in tokens."""
-    pairs = zip(text, other, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))
 
 
 def _giving_way(ban: Processor) -> Processor:

@@ -54,6 +54,7 @@ class Speculative(MethodConfig):
 
     method: ClassVar[str] = "speculative"
     words: ClassVar[str] = "speculative decoding"
+    can_contrast: ClassVar[bool] = False
     without_states: ClassVar[str] = (
         "a drafted token moves its state by the target's probability, which the draft doesn't know "
         "and a verification learns only for all drafted tokens at once"

@@ -15,6 +15,8 @@ from transformers import (
     LogitsProcessorList,
     StoppingCriteria,
     StoppingCriteriaList,
+    SynthIDTextWatermarkingConfig,
+    WatermarkingConfig,
 )
 
 from core.decoding.beam.hypotheses import NOTHING
@@ -24,7 +26,7 @@ from core.decoding.constraints.grammar import grammars_of
 from core.decoding.constraints.value import Constraint
 from core.decoding.methods import method_of
 from core.decoding.protocol import LanguageModel
-from core.decoding.shaping.config import BANS, PENALTIES, SETTINGS, Shaping
+from core.decoding.shaping.config import BANS, PENALTIES, SETTINGS, WATERMARKS, Shaping
 from core.models.replacing import replaced
 from core.models.running.rope import LengthDependentRope
 
@@ -48,6 +50,8 @@ class Generator(Protocol):
 
     @property
     def rope(self) -> LengthDependentRope | None: ...
+
+    def encode(self, text: str) -> list[int]: ...
 
     def token_bytes(self, token_id: int) -> bytes: ...
 
@@ -154,6 +158,7 @@ def _generate(
             generation_config=generation_config,
             logits_processor=LogitsProcessorList([_Given(given, len(prompt_ids))] if given else []),
             stopping_criteria=StoppingCriteriaList(stopping if config.stop_strings else []),
+            **_negative(model, config.shaping),
             **forced,
         )
 
@@ -161,9 +166,12 @@ def _generate(
 def _settings(config: MethodConfig, device: torch.device) -> dict[str, Any] | None:
     """Return arguments of `GenerationConfig`; None where nothing can be compared with."""
     settings = method_of(config).reference(config)
-    if settings is None or (settings["do_sample"] and device.type != "cpu"):
+    if settings is None:
         return None
-    shaping = config.shaping
+    # Random numbers of another device are others.
+    on_cpu, shaping = device.type == "cpu", config.shaping
+    if not on_cpu and (settings["do_sample"] or shaping.active(WATERMARKS)):
+        return None
     if shaping.constraint is not None:
         if config.min_new_tokens or shaping.active(BANS) != ["constraint"]:
             return None  # A ban may give way to the constraint, which transformers' don't.
@@ -178,11 +186,41 @@ def _arguments(shaping: Shaping, names: Iterable[str]) -> dict[str, Any] | None:
     None where a setting is switched on that transformers doesn't have.
     """
     specs = [SETTINGS[name] for name in names]
-    if shaping.active(spec.field for spec in specs if spec.generate is None):
+    watermarks = shaping.active(WATERMARKS)
+    lacking = (s.field for s in specs if s.generate is None and not s.part_of)
+    if shaping.active(lacking) or len(watermarks) > 1:
         return None
-    return {
-        spec.generate: spec.passed(shaping.value_of(spec.field)) for spec in specs if spec.generate
+    passed = {
+        spec.generate: spec.passed(shaping.value_of(spec.field))
+        for spec in specs
+        if spec.generate and spec.field not in WATERMARKS
     }
+    return passed | {"watermarking_config": watermark(shaping) if watermarks else None}
+
+
+def _negative(model: Generator, shaping: Shaping) -> dict[str, torch.Tensor]:
+    """Return the argument with the negative prompt of a guided run."""
+    if shaping.guidance_scale == 1 or not shaping.negative_prompt:
+        return {}
+    ids = torch.tensor([model.encode(shaping.negative_prompt)], device=model.device)
+    return {"negative_prompt_ids": ids}
+
+
+def watermark(shaping: Shaping) -> WatermarkingConfig | SynthIDTextWatermarkingConfig:
+    """Return the switched-on watermark as `generate` takes it."""
+    if shaping.synthid_depth:
+        return SynthIDTextWatermarkingConfig(
+            ngram_len=shaping.synthid_ngram,
+            keys=list(shaping.synthid_keys[: shaping.synthid_depth]),
+            context_history_size=shaping.synthid_history,
+        )
+    return WatermarkingConfig(
+        greenlist_ratio=shaping.watermark_ratio,
+        bias=shaping.watermark_bias,
+        hashing_key=shaping.watermark_key,
+        seeding_scheme=shaping.watermark_scheme,
+        context_width=shaping.watermark_context,
+    )
 
 
 def _allowed_by(

@@ -13,6 +13,7 @@ from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from pages.ui import platform
 from pages.ui.decode import lines
+from pages.ui.decode.methods import contrastive_decoding, guided
 from pages.ui.decode.methods.strategies import STRATEGIES, strategy_of
 from pages.ui.decode.state import GIVEN_FOR, MAX_GIVEN, STEP
 from pages.ui.decode.trees import first_run
@@ -58,6 +59,7 @@ COMMON = declare(
         help="The run ends with the token that completes one of them."),
     *lines.ROWS,
     *constraint.ROWS,
+    *guided.ROWS,
     Toggle("cache", "KV cache", True, field="use_cache",
         help="Without it the whole text goes through the model at every step: slower, same "
         "result."),
@@ -92,7 +94,9 @@ def acting_knobs(config: MethodConfig) -> list[Slider]:
 def request(read: Read = value) -> Request:
     """Return what Run asks for, by the controls as they are or as `read` gives them."""
     typed = config(lambda key: row_of(key).default if key in lines.KEYS else read(key))
-    made = replace(from_sidebar(typed, read=read), given=given_ids(read))
+    made = replace(
+        from_sidebar(typed, contrastive_decoding.draft(read), read), given=given_ids(read)
+    )
     return lines.with_lines(made, read)
 
 
@@ -110,7 +114,8 @@ def given_ids(read: Read) -> tuple[int, ...]:
 
 def control_values(trace: Trace) -> dict[str, Any]:
     """Return the control values that describe a run, by key; omit those out of range."""
-    return values_of_config(trace.config, shared.control_values(trace))
+    values = values_of_config(trace.config, shared.control_values(trace))
+    return values | contrastive_decoding.draft_of(trace)
 
 
 def values_of_config(config: MethodConfig, values: dict[str, Any]) -> dict[str, Any]:
@@ -130,7 +135,13 @@ def method() -> None:
     draw("method", label_visibility="collapsed")
     draw("tokens", *STRATEGIES[value("method")].beside)
     offered = (strategy for strategy in STRATEGIES.values() if strategy.offered())
-    keys = (*(key for strategy in offered for key in strategy.more), "stop", *lines.KEYS, "cache")
+    keys = (
+        *(key for strategy in offered for key in strategy.more),
+        "stop",
+        *lines.KEYS,
+        *guided.KEYS,
+        "cache",
+    )
     with fold.popover("More settings", (*keys, *constraint.KEYS)):
         draw(*keys)
         constraint.draw_constraint()
@@ -152,7 +163,12 @@ def knobs(then: Callable[[], None]) -> None:
 
 _OWN = (row for strategy in STRATEGIES.values() for row in strategy.rows)
 RUN_CONTROLS = RunControls(
-    (_METHOD, *COMMON, *_OWN, *_KNOB_ROWS), config, control_values, request, given=GIVEN.key
+    (_METHOD, *COMMON, *_OWN, *_KNOB_ROWS),
+    config,
+    control_values,
+    request,
+    draft=contrastive_decoding.DRAFT,
+    given=GIVEN.key,
 )
 
 

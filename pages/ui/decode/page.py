@@ -15,6 +15,7 @@ from core.decoding.record.trace import Trace
 from core.figures.opening import contested_step
 from pages.ui import platform, registry
 from pages.ui.decode import controls, repeats, state, tabs
+from pages.ui.decode.methods import contrastive_decoding
 from pages.ui.decode.state import DecodeView
 from pages.ui.run import address, changed
 from pages.ui.run.display import bar, later, panel
@@ -93,7 +94,8 @@ def _live(view: DecodeView, job: Job) -> None:
 def _finished(view: DecodeView, trace: Trace) -> None:
     tokens = counted(len(trace.token_ids), "token")
     with panel.box():
-        panel.head(view, trace, tokens, panel.ENDED[trace.finish_reason])
+        ended = panel.ENDED[trace.finish_reason]
+        panel.head(view, trace, tokens, ended, draft=contrastive_decoding.draft())
         platform.part(_strip, key=TEXT)(view, trace, live=False)
 
 

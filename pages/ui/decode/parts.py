@@ -7,6 +7,7 @@ from typing import Any
 
 from core import figures
 from core.decoding.record.trace import Trace
+from core.decoding.shaping.config import WATERMARKS
 from core.figures.base.figure import Figure
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.paper import Paper
@@ -36,6 +37,23 @@ def _candidates(view: DecodeView, trace: Trace) -> Mapping[str, Any] | None:
 
 def _read_or_run(view: DecodeView, trace: Trace) -> Mapping[str, Any]:
     return {**_selected(view, trace), "reads": view.reads}
+
+
+def _watermark(view: DecodeView, trace: Trace) -> Mapping[str, Any] | None:
+    """The run, and its text with an edited word, if it has a watermark."""
+    if not trace.config.shaping.active(WATERMARKS):
+        return None
+    return {**_selected(view, trace), "edited": view.result("edited")}
+
+
+def _layers(view: DecodeView, trace: Trace) -> Mapping[str, Any] | None:
+    """The run, if its steps are contrasted with earlier layers."""
+    return _selected(view, trace) if trace.config.shaping.dola_layers else None
+
+
+def _second(view: DecodeView, trace: Trace) -> Mapping[str, Any] | None:
+    """The selected step, if a second forward runs beside it."""
+    return _step(view, trace) if trace.config.shaping.contrasts else None
 
 
 def of_step(name: str, draw: Figure[...]) -> PagePart:
@@ -76,6 +94,9 @@ UNCERTAINTY = PagePart(
     figures.uncertainty,
     _read_or_run,
 )
+SECOND = PagePart("second", figures.second_forward, _second, where=selected_step)
+LAYERS = PagePart("layers", figures.dola_layers, _layers)
+WATERMARK = PagePart("watermark", figures.watermark, _watermark)
 STATE = PagePart(
     "state",
     figures.sampler_state,
@@ -94,4 +115,4 @@ TIME = PagePart(
     lambda view, trace: dict(zip(("runs", "others"), timed_runs(view, trace), strict=True)),
 )
 STEP = (CANDIDATES, STAGES, SOFTMAX)
-RUN = (UNCERTAINTY, STATE, PROMPT, TIME)
+RUN = (UNCERTAINTY, STATE, SECOND, LAYERS, WATERMARK, PROMPT, TIME)

@@ -80,7 +80,7 @@ class DecodeView(View):
     key: ClassVar[str] = "view"
     example: ClassVar[str] = "decode.json"
     measurements: ClassVar[dict[str, str]] = {"compare": "compared", "free": "free"}
-    of_trace: ClassVar[tuple[str, ...]] = ("check", "logits", "compare", "free", "pins")
+    of_trace: ClassVar[tuple[str, ...]] = ("check", "logits", "compare", "free", "pins", "edited")
 
     prompt_first: int = 0
     compared: CacheRuns | None = None

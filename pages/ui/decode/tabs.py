@@ -27,6 +27,7 @@ from pages.ui.decode import (
     state,
     work,
 )
+from pages.ui.decode.methods import guided
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import DecodeView
 from pages.ui.platform import slot
@@ -115,6 +116,21 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
             else {}
         ),
         "uncertainty": Tab("Uncertainty", partial(_uncertainty, view, trace, redraw)),
+        **(
+            {"second": Tab("Two forwards", partial(_own, view, trace, parts.SECOND))}
+            if trace.config.shaping.contrasts
+            else {}
+        ),
+        **(
+            {"layers": Tab("DoLa layers", partial(_layers, view, trace, redraw))}
+            if trace.config.shaping.dola_layers
+            else {}
+        ),
+        **(
+            {"watermark": Tab("Watermark", partial(guided.draw, view, trace, redraw))}
+            if guided.is_marked(trace)
+            else {}
+        ),
         **(
             {"state": Tab("Sampler's state", partial(_state, view, trace, redraw))}
             if sampler_of(trace)
@@ -226,7 +242,7 @@ def _step_head(view: DecodeView, trace: Trace, shaped: work.Shaped) -> None:
         stepper.draw(token_strip.KEY, view.selected, len(view.steps), marked)
         st.html(f'<span class="de-keys" title="{_UNCERTAIN}">Keys ← → U</span>', width="content")
         reshaped = "Knobs reshape this step."
-        reshaped = reshaped if strategy_of(shaped.trace.config).reshapes else ""
+        reshaped = reshaped if work.reshapes(shaped.trace.config) else ""
         panel.note(_changed(shaped), reshaped)
         another.draw(view, trace, trace.token_steps[shaped.step.index])
 
@@ -253,6 +269,15 @@ def _arithmetic(view: DecodeView, trace: Trace) -> None:
 def _uncertainty(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
     figure.chart(
         parts.UNCERTAINTY.part(view, trace),
+        (view.number, view.selected),
+        on_click=partial(select_step, view, redraw),
+        across=True,
+    )
+
+
+def _layers(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
+    figure.chart(
+        parts.LAYERS.part(view, trace),
         (view.number, view.selected),
         on_click=partial(select_step, view, redraw),
         across=True,

@@ -48,6 +48,11 @@ class NotReadError(LookupError):
     """A step whose logits are not there."""
 
 
+def reshapes(config: MethodConfig) -> bool:
+    """Return whether a step follows from its logits alone, so that knobs redraw it."""
+    return strategy_of(config).reshapes and not config.shaping.contrasts
+
+
 def differs(old: MethodConfig, new: MethodConfig) -> bool:
     """True where a step would be shaped or drawn in another way."""
     return _acts(old) != _acts(new)
@@ -66,7 +71,7 @@ def selected(view: DecodeView, trace: Trace, step: TokenStep) -> Shaped:
         return Shaped(step, trace, True, error=in_words(error))
     if not differs(trace.config, config):
         return Shaped(step, trace)
-    if not strategy_of(config).reshapes:
+    if not reshapes(config):
         sentence = f"Press Run to see {config.words} under these settings."
         return Shaped(step, trace, True, error=sentence)
     if not view.may_load(str(value("model"))):
@@ -94,7 +99,7 @@ def shaped(view: DecodeView, trace: Trace, step: TokenStep, config: MethodConfig
 
     def make() -> Shaped:
         read_for, read_logits = view.cached.get("logits", (None, None))
-        if read_for != (view.number, step.index) or not strategy_of(config).reshapes:
+        if read_for != (view.number, step.index) or not reshapes(config):
             raise NotReadError
         from core.decoding.autoregressive.reshape import reshape_step
 

@@ -61,6 +61,11 @@ def _divergence(view: ReadView, trace: Trace) -> Mapping[str, Any] | None:
     return {"divergence": divergence, "caption": caption}
 
 
+def _marked(view: ReadView, _: Trace) -> Mapping[str, Any] | None:
+    marked = view.result("marked")
+    return None if marked is None else {"trace": marked, "selected": view.selected}
+
+
 FAVOURITES = PagePart(
     "favourites", figures.reading_favourites, _favourites, windows=_windows, unit="token"
 )
@@ -68,4 +73,5 @@ CANDIDATES = PagePart("candidates", figures.candidate_bars, _candidates, where=s
 WORD = PagePart("word", figures.word_line, _word, "open A word first")
 OWN = PagePart("own-text", figures.surprisal_lines, _own_text, "open The model's own first")
 DIVERGENCE = PagePart("two-models", figures.model_divergence, _divergence, "open Two models first")
-ALL = (FAVOURITES, CANDIDATES, UNCERTAINTY, HEATMAP, WORD, OWN, DIVERGENCE, PINS)
+MARKED = PagePart("watermark", figures.watermark, _marked, "open Watermark first")
+ALL = (FAVOURITES, CANDIDATES, UNCERTAINTY, HEATMAP, WORD, OWN, DIVERGENCE, MARKED, PINS)

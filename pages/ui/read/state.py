@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import streamlit as st
 
@@ -30,7 +30,7 @@ class ReadView(View):
     key: ClassVar[str] = "read-view"
     example: ClassVar[str] = "read.json"
     reads: ClassVar[bool] = True
-    of_trace: ClassVar[tuple[str, ...]] = ("check", "pins", "word", "own", "divergence")
+    of_trace: ClassVar[tuple[str, ...]] = ("check", "pins", "word", "own", "divergence", "marked")
 
     token_first: int = 0
     linked: str = ""
@@ -52,13 +52,6 @@ class ReadView(View):
         self.select(most_surprising(trace))
         if source == "run":
             follow_link(self, _OTHERWISE)
-
-    def result(self, name: str) -> Any:
-        """Return the last result of keyed work on this text; None without any."""
-        cached = self.cached.get(name)
-        if cached is None or not isinstance(cached[0], tuple) or cached[0][0] != self.number:
-            return None
-        return cached[1]
 
 
 def most_surprising(trace: Trace) -> int:

@@ -9,13 +9,14 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.counting import counted
+from core.decoding.errors import DecodingError
 from core.decoding.reading.types import most_word_tokens, text_of
 from core.decoding.record.trace import Trace
 from core.figures.base.grid import columns_for
 from core.figures.base.paper import Paper
 from core.figures.read.words import reading_caption
 from pages.ui.decode.parts import HEATMAP, UNCERTAINTY
-from pages.ui.read import controls, parts, work
+from pages.ui.read import controls, marks, parts, work
 from pages.ui.read.state import ReadView
 from pages.ui.resources import models
 from pages.ui.run import cost
@@ -26,7 +27,7 @@ from pages.ui.run.jobs import Job
 from pages.ui.run.view import select_step
 from pages.ui.widgets import style
 from pages.ui.widgets.controls import control
-from pages.ui.widgets.controls.control import value
+from pages.ui.widgets.controls.control import in_words, value
 
 _ROWS = 6
 
@@ -47,6 +48,7 @@ def draw(view: ReadView, trace: Trace, redraw: Callable[[], None]) -> None:
             "word": Tab("A word", partial(_word, view, trace, select)),
             "own": Tab("The model's own", partial(_own_text, view, trace)),
             "models": Tab("Two models", partial(_models, view, trace)),
+            "watermark": Tab("Watermark", partial(_watermark, view, trace, select)),
             "pins": Tab("Pinned tokens", partial(pins.draw, view, trace, select)),
         },
     )
@@ -121,6 +123,20 @@ def _own_text(view: ReadView, trace: Trace) -> None:
         parts.OWN.part(view, trace), (view.number, opening, writer, config, axis), across=True
     )
     st.text(f"The model's own text: {text_of(made[2])}")
+
+
+def _watermark(view: ReadView, trace: Trace, select: Callable[[list[object]], None]) -> None:
+    marks.draw_controls()
+    try:
+        shaping = marks.shaping()
+    except DecodingError as error:
+        st.text(in_words(error))
+        return
+    key, make = (view.number, shaping), marks.read(trace, shaping)
+    if _measured(view, "marked", key, trace.model_id, "Look for the watermark", make) is None:
+        return
+    part = parts.MARKED.part(view, trace)
+    figure.chart(part, (view.number, view.selected, shaping), on_click=select, across=True)
 
 
 def _models(view: ReadView, trace: Trace) -> None:

@@ -201,6 +201,13 @@ class View(PageView):
             return self.trace is not None
         return self.trace.model_id == chosen or models.is_embedded(self.trace.model_id)
 
+    def result(self, name: str) -> Any:
+        """Return the last result of keyed work on the shown trace; None without any."""
+        cached = self.cached.get(name)
+        if cached is None or not isinstance(cached[0], tuple) or cached[0][0] != self.number:
+            return None
+        return cached[1]
+
     def text_of(self, token_id: int) -> str:
         """Return the text of a token that the shown run names; else empty."""
         return texts_in(self.trace)(token_id) if self.trace else ""

@@ -44,6 +44,17 @@ CUTS = {
     "length_decay": (Shaping(length_decay=4.0, length_decay_start=1), (1.0, 5.0)),
     "length_decay_start": (Shaping(length_decay=4.0, length_decay_start=1), (0, 2)),
     "xtc_probability": (Shaping(xtc_probability=0.5, xtc_threshold=0.01), (0.0, 1.0)),
+    "watermark_bias": (Shaping(watermark_bias=2.0), (0.5, 4.0)),
+    "watermark_ratio": (Shaping(watermark_bias=2.0), (0.1, 0.6)),
+    "watermark_key": (Shaping(watermark_bias=2.0), (1, 15_485_864)),
+    "watermark_scheme": (Shaping(watermark_bias=2.0), ("selfhash",)),
+    "watermark_context": (
+        Shaping(watermark_bias=2.0, watermark_scheme="selfhash", watermark_context=2),
+        (1, 3),
+    ),
+    "synthid_depth": (Shaping(synthid_depth=8), (0, 9)),
+    "synthid_keys": (Shaping(synthid_depth=8), ((7,), tuple(range(8)))),
+    "synthid_ngram": (Shaping(synthid_depth=8), (2, 6)),
     "xtc_threshold": (Shaping(xtc_probability=0.5, xtc_threshold=0.01), (0.005, 0.05)),
 }
 

@@ -29,7 +29,8 @@ def random_settings(
 ) -> dict[str, Any]:
     """A value for each of some settings, switched off in all but a share of runs.
 
-    A setting that is no number, and so has no range, stays off.
+    A setting that is no number, and so has no range, stays off; so does SynthID, which beam search
+    refuses, and which `generate` has not beside the other watermark.
     """
     return {name: _value(dice, name, share) for name in names}
 
@@ -38,7 +39,7 @@ def _value(dice: random.Random, name: str, share: float) -> Any:
     spec = SETTINGS[name]
     if name in _RANGES:
         low, high = _RANGES[name]
-    elif spec.slider is not None:
+    elif spec.slider is not None and name != "synthid_depth":
         low, high = spec.slider.low + spec.slider.step, spec.slider.high - spec.slider.step
     else:
         return spec.off

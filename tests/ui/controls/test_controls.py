@@ -78,7 +78,8 @@ def test_greedy_keeps_the_penalties_and_drops_the_rest(open_app: Open) -> None:
         presence_penalty="-0.25",
     )
     enabled = {key for key, shown in shown_knobs(app).items() if shown["enabled"]}
-    assert enabled == {"penalty", "frequency_penalty", "presence_penalty"}
+    watermarks = {"watermark_bias", "synthid_depth"}
+    assert enabled == {"penalty", "frequency_penalty", "presence_penalty"} | watermarks
     assert app.selectbox(key="draw").disabled
     config = controls.config(lambda key: app.session_state[key])
     shaping = Shaping(repetition_penalty=1.2, frequency_penalty=0.5, presence_penalty=-0.25)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from html import escape
 from typing import cast
@@ -275,6 +276,43 @@ def test_contrastive_search_runs_and_its_tab_shows_what_was_compared(open_app: O
     assert not app.exception
     assert "compared" in charts(app) and "reshaped at once" not in texts(app)
     assert decode_save.web_page(view_of(app), trace).decode().count("<figure") == 8
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_watermark_s_tab_shows_the_detector_and_what_another_word_does(open_app: Open) -> None:
+    app = run(open_app(prompt=PROMPT, watermark_bias="2", watermark_key="7", watermark_ratio="0.5"))
+    trace = view_of(app).trace
+    assert trace is not None and trace.config.shaping.watermark_key == 7
+    move(app, "look", "Watermark").run()
+    assert "watermark" in charts(app) and "unmarked texts" in texts(app)
+    app.text_input(key="edited").set_value("#5").run()
+    settle(app)
+    edited = view_of(app).result("edited")
+    assert edited.token_ids[view_of(app).selected] == 5
+    assert edited.config.shaping == replace(trace.config.shaping, temperature=1.0, top_p=1.0)
+    assert not app.exception
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_guided_run_draws_both_forwards_and_is_not_reshaped(open_app: Open) -> None:
+    app = run(open_app(prompt=PROMPT, guidance_scale="1.5", negative_prompt="the"))
+    trace = view_of(app).trace
+    assert trace is not None and trace.config.shaping.negative_prompt == "the"
+    move(app, "look", "Two forwards").run()
+    assert "second" in charts(app)
+    move(app, "temperature", 1.5).run()
+    assert "Press Run to see" in texts(app) and not app.exception
+
+
+@pytest.mark.usefixtures("scripted")
+def test_contrastive_decoding_takes_its_draft_and_says_it_in_the_address(open_app: Open) -> None:
+    app = run(open_app(prompt=PROMPT, method="contrastive_decoding", contrastive_beta="1.5"))
+    trace = view_of(app).trace
+    assert trace is not None and trace.config.method == "contrastive_decoding"
+    assert trace.draft_id and trace.config.shaping.contrastive_beta == 1.5
+    move(app, "look", "Two forwards").run()
+    assert "second" in charts(app) and not app.exception
+    assert controls.control_values(trace)["contrast_draft"] == trace.draft_id
 
 
 def test_charts_follow_although_the_first_run_was_cut_off_behind_the_text(

@@ -219,6 +219,10 @@ def test_the_address_restores_every_control() -> None:
         penalty="1.1",
         frequency_penalty="0.5",
         presence_penalty="-0.25",
+        watermark_bias="2.5",
+        watermark_ratio="0.4",
+        synthid_depth="7",
+        synthid_ngram="4",
         order="mlx-lm",
         dice="Gumbel",
         roll="3",
@@ -270,6 +274,10 @@ def test_the_address_restores_every_control() -> None:
         repetition_penalty=1.1,
         frequency_penalty=0.5,
         presence_penalty=-0.25,
+        watermark_bias=2.5,
+        watermark_ratio=0.4,
+        synthid_depth=7,
+        synthid_ngram=4,
     )
     assert settings.config == Sampling(shaping=shaping, seed=99, draw="gumbel")
     assert settings.order.key == "mlx-lm" and settings.rolls == 3

@@ -12,6 +12,7 @@ _MODULES = (
     "sampling",
     "greedy",
     "contrastive",
+    "contrastive_decoding",
     "by_engine",
 )
 _ROWS: list[Strategy] = [resolve_name(f"{__package__}.{name}:STRATEGY") for name in _MODULES]

@@ -1,0 +1,1 @@
+"""Contrastive decoding of a target and a draft model."""

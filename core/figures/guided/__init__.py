@@ -1,0 +1,1 @@
+"""Figures of runs that a second forward or a watermark guides."""

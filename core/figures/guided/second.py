@@ -1,0 +1,213 @@
+"""One step with a second forward: each candidate in both forwards, and after their contrast."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from core.decoding.counting import nth, span_key
+from core.decoding.record.steps import Candidate, Stage, TokenStep
+from core.decoding.record.trace import Trace
+from core.decoding.shaping.config import CONTRASTS
+from core.figures.base.axes import axis, named_axis
+from core.figures.base.figure import TableRows, figure, table
+from core.figures.base.labels import (
+    NBSP,
+    lines,
+    percent,
+    settings_caption,
+    show_token,
+    table_text,
+    visible_token,
+)
+from core.figures.base.marks import token_bars
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.records import chosen_label, widest
+from core.figures.base.sheet import Properties, Sheet
+from core.figures.base.theme import LIGHT, Theme
+
+_MOST, _LABEL_LIMIT = 8, 12
+
+
+class Contrasted(NamedTuple):
+    """A candidate with its probability in the model, in the second forward, and after the stage."""
+
+    candidate: Candidate
+    model: float
+    second: float
+    after: float
+
+
+def _stages(step: TokenStep) -> list[tuple[Stage, Stage]]:
+    """Return each stage with a second forward, and the stage before it."""
+    pairs = zip(step.stages, step.stages[1:], strict=False)
+    return [(before, stage) for before, stage in pairs if stage.second is not None]
+
+
+def _contrasted(step: TokenStep, before: Stage, stage: Stage) -> list[Contrasted]:
+    """Return the candidates, the most probable after the stage first."""
+    assert stage.second is not None
+    rows = zip(step.candidates, before.probs, stage.second.probs, stage.probs, strict=True)
+    return sorted((Contrasted(*row) for row in rows), key=lambda row: -row.after)
+
+
+def _names(stage: Stage) -> tuple[str, str]:
+    """Return the names of both forwards."""
+    layer = stage.second.layer if stage.second else None
+    if layer is not None:
+        return "the last layer", f"layer {layer}"
+    if stage.name == "contrastive_beta":
+        return "the target", "the draft"
+    return "the prompt", "the negative prompt"
+
+
+@table("step stage layer token_id token chosen model second after")
+def second_forward_data(step: TokenStep | None, trace: Trace) -> TableRows:
+    """Return every candidate of the step, with the tokens' raw text."""
+    if step is None:
+        return
+    for before, stage in _stages(step):
+        for row in _contrasted(step, before, stage):
+            yield (
+                nth(step.index),
+                stage.name,
+                stage.second.layer if stage.second else None,
+                row.candidate.token_id,
+                table_text(row.candidate.text),
+                row.candidate.token_id == step.token_id,
+                *row[1:],
+            )
+
+
+@figure(
+    "Two forwards of a step",
+    settings_caption,
+    second_forward_data,
+    subtitle=lambda step, names: (
+        f"Step {nth(step.index)}. A token that {names[0]} makes likelier than {names[1]} rises."
+    ),
+    alt=lambda step, names, shown: (
+        f"Bar chart of the {len(shown)} most probable tokens of step {nth(step.index)}:",
+        f"probability by {names[0]}, by {names[1]}, and after their contrast:",
+        "; ".join(
+            f"{visible_token(row.candidate.text, 24)} {percent(row.model)}, {percent(row.second)}, "
+            f"{percent(row.after)}"
+            for row in shown
+        )
+        + ".",
+        f"Chosen: {visible_token(step.chosen.text, 24)}.",
+    ),
+    key=lambda theme, names: [
+        [
+            (theme.muted, f"{names[0]}, in the token's {theme.hue}"),
+            (theme.rest, names[1]),
+            (theme.ink, "after their contrast", "│"),
+            (theme.accent, "chosen", "<b>□</b>"),
+        ]
+    ],
+)
+def second_forward(
+    step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> Sheet | str:
+    """Draw candidates as pairs of bars, the model's above and the second forward's below, with a
+    mark after the contrast; the chosen one is framed.
+    """
+    stages = _stages(step) if step else []
+    if step is None or not stages:
+        on = trace.config.shaping.active(CONTRASTS)
+        return "No step is selected." if on else "This run has no second forward beside its steps."
+    before, stage = stages[0]
+    shown = _contrasted(step, before, stage)[:_MOST]
+    most = max(max(row[1:]) for row in shown)
+    left = 34 + round(7.2 * widest((row.candidate.text for row in shown), _LABEL_LIMIT))
+    return Sheet(
+        theme,
+        paper,
+        meta={"shown": [span_key("step", step.index)]},
+        facts={"names": _names(stage), "shown": shown},
+        plot_height=44 * len(shown),
+        left=left,
+        right=30,
+        above=8,
+        below=62,
+        traces=_bars(step, shown, _names(stage), theme),
+        key_offset=44,
+        layout={
+            "barmode": "group",
+            "bargap": 0.28,
+            "bargroupgap": 0.06,
+            "xaxis": axis(
+                theme, "probability", 6, range=[0, 1.25 * most], nticks=5, tickformat=",.3~%"
+            ),
+            "yaxis": named_axis(
+                theme,
+                [
+                    chosen_label(
+                        show_token(row.candidate.text, _LABEL_LIMIT),
+                        theme,
+                        row.candidate.token_id == step.token_id,
+                    )
+                    + NBSP
+                    for row in shown
+                ],
+                "candidate",
+                range=[len(shown) - 0.5, -0.5],
+            ),
+        },
+    )
+
+
+def _bars(
+    step: TokenStep, shown: list[Contrasted], names: tuple[str, str], theme: Theme
+) -> list[Properties]:
+    hovers = [
+        lines(
+            f"<b>{show_token(row.candidate.text, 40)}</b>",
+            row.candidate.token_id == step.token_id and "chosen",
+            f"step {nth(step.index)} · id {row.candidate.token_id}",
+            f"{names[0]} {percent(row.model)}",
+            f"{names[1]} {percent(row.second)}",
+            f"after their contrast {percent(row.after)}",
+        )
+        for row in shown
+    ]
+    ids = [[step.index, row.candidate.token_id] for row in shown]
+    marks: Properties = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "after their contrast",
+        "x": [row.after for row in shown],
+        "y": list(range(len(shown))),
+        "marker": {
+            "symbol": "line-ns-open",
+            "size": 26,
+            "color": theme.ink,
+            "line": {"color": theme.ink, "width": 2},
+        },
+        "cliponaxis": False,
+        "customdata": ids,
+        "hovertext": hovers,
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+    return [
+        token_bars(
+            theme,
+            names[0],
+            [row.model for row in shown],
+            hovers,
+            [theme.token_color(row.candidate.rank) for row in shown],
+            texts=[percent(row.model) for row in shown],
+            chosen=[row.candidate.token_id == step.token_id for row in shown],
+            customdata=ids,
+        ),
+        token_bars(
+            theme,
+            names[1],
+            [row.second for row in shown],
+            hovers,
+            theme.rest,
+            texts=[percent(row.second) for row in shown],
+            ink=theme.muted,
+            customdata=ids,
+        ),
+        marks,
+    ]

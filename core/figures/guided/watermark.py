@@ -1,0 +1,247 @@
+"""Detector of a watermark along a run: its score as the text grows, and each step's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.decoding.counting import counted, nth
+from core.decoding.reading.watermarks import ENOUGH, THRESHOLD, Detection, detections
+from core.decoding.record.trace import Trace
+from core.decoding.shaping.config import SETTINGS
+from core.figures.base.axes import PERCENT_TICKS, axis
+from core.figures.base.figure import TableRows, figure, table
+from core.figures.base.labels import lines, percent, settings_caption, show_token, table_text
+from core.figures.base.marks import add_frame, add_line, hover_texts, strokes
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.sheet import Properties, Sheet
+from core.figures.base.theme import LIGHT, Theme
+
+# Parts of the plotting area: scores above, steps below.
+_ABOVE, _BELOW = [0.42, 1.0], [0.0, 0.3]
+_FEW = 80
+
+
+@table(
+    "watermark text step token_id token counted score mean_before mean_after scored_tokens "
+    "mean_score z_score p_value"
+)
+def watermark_data(trace: Trace, edited: Trace | None = None) -> TableRows:
+    """Return the numbers of every step, for each watermark and text."""
+    for name, run in _texts(trace, edited):
+        for found in detections(run):
+            rows = zip(
+                run.token_steps, found.marks, found.scored, found.counts, found.means,
+                found.z_scores, found.p_values, strict=True,
+            )  # fmt: skip
+            for step, mark, scored, count, mean, z_score, p_value in rows:
+                yield (
+                    SETTINGS[found.name].name,
+                    name,
+                    nth(step.index),
+                    step.token_id,
+                    table_text(step.chosen.text),
+                    scored,
+                    *(mark or (None,) * 3),
+                    count,
+                    mean,
+                    z_score,
+                    p_value,
+                )
+
+
+def _texts(trace: Trace, edited: Trace | None) -> list[tuple[str, Trace]]:
+    return [("this text", trace), *([("edited", edited)] if edited else [])]
+
+
+def _verdict(found: Detection) -> str:
+    """Return the detector's numbers of a whole text."""
+    if found.z_score is None or found.p_value is None or found.means[-1] is None:
+        return "no token can be scored"
+    what = "favoured" if found.name == "watermark_bias" else "mean g-value"
+    return (
+        f"{percent(found.means[-1])} {what} of {counted(found.counts[-1], 'token')} "
+        f"(unmarked: {percent(found.expected)}), z = {_number(found.z_score)}, "
+        f"p = {found.p_value:.2g}"
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".replace("-", "−")
+
+
+def _meaning(found: Sequence[tuple[str, Detection]]) -> list[str]:
+    texts = [f"{name[0].upper()}{name[1:]}: {_verdict(one)}." for name, one in found]
+    few = all(one.counts[-1] < ENOUGH for _, one in found)
+    return [*texts, f"A text of fewer than {ENOUGH} tokens proves nothing." if few else ""]
+
+
+@figure(
+    "Watermark along the text",
+    settings_caption,
+    watermark_data,
+    subtitle=lambda found: " ".join(filter(None, _meaning(found))),
+    alt=lambda found: _meaning(found),
+    key=lambda theme, found, edited: [
+        [
+            (theme.first, "z-score", "●"),
+            edited is not None and (theme.second, "z-score of the edited text", "◆"),
+            (theme.ink, f"z = {THRESHOLD:g}", "┆"),
+        ],
+        [
+            (
+                theme.first,
+                "score of the token: favoured 100 %" if _green(found) else "mean g-value",
+            ),
+            (theme.muted, "mean of a draw: model", "○"),
+            (theme.ink, "with the watermark", "▬"),
+        ],
+    ],
+)
+def watermark(
+    trace: Trace,
+    edited: Trace | None = None,
+    *,
+    selected: int | None = None,
+    theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
+) -> Sheet | str:
+    """Draw the z-score up to each token, and below it the score of each token with the means of a
+    draw before and after the watermark.
+
+    A click on a point hands over `customdata = [step index, token id]`.
+
+    Args:
+        edited: the text with other tokens, read with the same settings.
+    """
+    texts = _texts(trace, edited)
+    found = [(name, one) for name, run in texts for one in detections(run)[:1] if one.marks]
+    if not found:
+        return "No watermark was on in this run: set Green list or SynthID layers, and press Run."
+    sheet = _sheet(found, theme, paper)
+    for (_, one), run, color, symbol in zip(
+        found, (trace, edited or trace), (theme.first, theme.second), ("circle", "diamond"),
+        strict=False,
+    ):  # fmt: skip
+        sheet.traces.append(_line(one, run, color, symbol))
+    sheet.traces += _steps(found[0][1], trace, theme)
+    ends = tuple(sheet.layout["xaxis"]["range"])
+    add_line(sheet, "threshold", ends, THRESHOLD, theme.ink, 1, dash="dot", layer="below")
+    if selected is not None and paper.selection:
+        look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
+        add_frame(
+            sheet, "selected", (selected + 0.5, selected + 1.5), (0, 1), theme.ink, 1.5, **look
+        )
+    return sheet
+
+
+def _sheet(found: Sequence[tuple[str, Detection]], theme: Theme, paper: Paper) -> Sheet:
+    """Return the sheet with its axes: scores above, steps below."""
+    size = max(len(one.marks) for _, one in found)
+    scores = [z for _, one in found for z in one.z_scores if z is not None]
+    low, high = min(-3.0, *scores, 0.0), max(4.0, *scores, 0.0)
+    return Sheet(
+        theme,
+        paper,
+        facts={"found": found},
+        plot_height=330,
+        left=56,
+        right=18,
+        above=8,
+        below=78,
+        key_offset=42,
+        layout={
+            "showlegend": False,
+            "bargap": 0.1,
+            "xaxis": axis(
+                theme,
+                "generated token",
+                6,
+                range=[0.3, max(size, 8) + 0.7],
+                showgrid=False,
+                anchor="y2",
+                nticks=12,
+            ),
+            "yaxis": axis(
+                theme, "z-score", 6, range=[low * 1.06, high * 1.06], domain=_ABOVE, nticks=6
+            ),
+            "yaxis2": axis(
+                theme, "token", 6, range=[0, 1.04], domain=_BELOW, anchor="x", **PERCENT_TICKS
+            ),
+        },
+    )
+
+
+def _green(found: Sequence[tuple[str, Detection]]) -> bool:
+    return found[0][1].name == "watermark_bias"
+
+
+def _line(found: Detection, run: Trace, color: str, symbol: str) -> Properties:
+    """Return the points of a text's z-scores, joined by a line."""
+    hovers = [
+        lines(
+            f"<b>{show_token(step.chosen.text, 40)}</b>",
+            f"token {nth(step.index)} · {counted(count, 'scored token')} so far",
+            z_score is not None and f"z {_number(z_score)} · p {p_value:.2g}",
+        )
+        for step, count, z_score, p_value in zip(
+            run.token_steps, found.counts, found.z_scores, found.p_values, strict=True
+        )
+    ]
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "z-score",
+        "x": [nth(step.index) for step in run.token_steps],
+        "y": list(found.z_scores),
+        "line": {"color": color, "width": 1.5},
+        "marker": {"color": color, "size": 5 if len(hovers) <= _FEW else 3, "symbol": symbol},
+        "cliponaxis": False,
+        "customdata": [[step.index, step.token_id] for step in run.token_steps],
+        **hover_texts(hovers),
+    }
+
+
+def _steps(found: Detection, run: Trace, theme: Theme) -> list[Properties]:
+    """Return the bars of the tokens' scores, and the means of a draw as marks and strokes."""
+    steps = [
+        (nth(step.index), step, mark)
+        for step, mark in zip(run.token_steps, found.marks, strict=True)
+        if mark is not None
+    ]
+    hovers = [
+        lines(
+            f"<b>{show_token(step.chosen.text, 40)}</b>",
+            f"token {at} · score {percent(mark.score)}",
+            f"mean of a draw {percent(mark.before)}, with the watermark {percent(mark.after)}",
+        )
+        for at, step, mark in steps
+    ]
+    shared: Properties = {
+        "x": [at for at, _, _ in steps],
+        "yaxis": "y2",
+        "customdata": [[step.index, step.token_id] for _, step, _ in steps],
+        **hover_texts(hovers),
+    }
+    bars = {
+        "type": "bar",
+        "name": "score of the token",
+        "y": [mark.score for _, _, mark in steps],
+        "marker": {"color": theme.first, "opacity": 0.45, "line": {"width": 0}},
+        **shared,
+    }
+    levels = strokes(((at - 0.4, mark.after), (at + 0.4, mark.after)) for at, _, mark in steps)
+    before = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "mean of a draw: model",
+        "y": [mark.before for _, _, mark in steps],
+        "marker": {
+            "symbol": "circle-open",
+            "color": theme.muted,
+            "size": 5 if len(steps) <= _FEW else 3,
+        },
+        "cliponaxis": False,
+        **shared,
+    }
+    look = {"name": "with the watermark", "yaxis": "y2"}
+    return [bars, {**levels, **look, "line": {"color": theme.ink, "width": 2}}, before]
