@@ -9,7 +9,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor
@@ -47,7 +47,13 @@ class _Tokens:
     def __call__(self, text: str) -> list[int]:
         model, text = self._model(), text[:_MOST_SPELLED]
         try:
-            return [] if model is None else encode_continuation(model, text)
+            if model is None:
+                return []
+            ids = encode_continuation(model, text)
+            if all(self.tokens[token] for token in ids):
+                return ids
+            # `<think>` in a JSON string is text: no special token, but its characters.
+            return [token for char in text for token in encode_continuation(model, char)]
         except Exception:  # A tokenizer may refuse a text; then no spelling is its own.
             return []
 
@@ -61,7 +67,7 @@ class Grammars:
         # A model without end-of-sequence tokens gets one that no row of logits has.
         self.stops = sorted(model.eos_ids)
         eos = self.stops or [model.vocab_size]
-        self._tokenizer: LLTokenizer = LLTokenizer(_Tokens(model, eos[0]), eos_token=eos)
+        self._tokenizer: LLTokenizer = LLTokenizer(cast(Any, _Tokens(model, eos[0])), eos_token=eos)
 
         # A step that is shown again under other knobs compiles nothing.
         self._compiled = lru_cache(maxsize=16)(self._compile)
