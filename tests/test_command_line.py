@@ -18,6 +18,7 @@ from core import BeamSearch, Greedy, Sampling, Shaping, read_trace
 from core.cli.main import build_parser, main
 from core.cli.options import config_of
 from core.decoding.config import MethodConfig
+from core.decoding.constraints.value import Constraint
 from core.decoding.methods import METHODS
 from core.decoding.shaping.config import SETTINGS
 from core.models.scripted import ScriptedModel
@@ -182,8 +183,8 @@ def parsed(options: str) -> MethodConfig:
     return config_of(build_parser().parse_args(["decode", "--prompt", "x", *options.split()]))
 
 
-@pytest.mark.parametrize("method", ["greedy", "sampling", "beam", "speculative --draft x"])
-def test_a_watermark_is_an_option_of_every_method(method: str) -> None:
+@pytest.mark.parametrize("method", ["greedy", "sampling", "reasoning", "speculative --draft x"])
+def test_a_watermark_is_an_option_without_draws_too(method: str) -> None:
     options = "--watermark-bias 2 --watermark-scheme selfhash --watermark-context 3"
     shaping = parsed(f"--method {method} {options}").shaping
     assert (shaping.watermark_scheme, shaping.watermark_context) == ("selfhash", 3)
@@ -290,6 +291,19 @@ def test_a_beam_search_prints_its_best_hypotheses_and_writes_them(folder, tmp_pa
     assert len(re.findall(r"^-\d+\.\d{4}  ", capsys.readouterr().out, re.MULTILINE)) == 2
     assert main(["check", str(out), "--model", folder]) == 0
     assert "transformers' generate finds the same hypotheses" in capsys.readouterr().out
+
+
+def test_a_constraint_is_a_kind_and_a_text(folder, tmp_path, capsys) -> None:
+    out = tmp_path / "run.json"
+    call = ["decode", "--model", folder, "--prompt", "the fox", "--out", str(out)]
+    assert main([*call, "--constraint", "choice=fox\nhat, hat", "--max-new-tokens", "20"]) == 0
+    trace = read_trace(out)
+    assert trace.text in ("fox", "hat, hat")
+    assert trace.config.shaping.constraint == Constraint("choice", "fox\nhat, hat")
+    for wrong in ("regex=a(", "[0-9]", "xml=<a/>"):
+        assert main([*call, "--constraint", wrong]) == 2
+        message = capsys.readouterr().err
+        assert "constraint" in message and message.count("\n") == 1
 
 
 def test_a_logit_bias_is_pairs_of_id_and_value(folder, tmp_path, capsys) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from core import check
 from core.decoding.comparison.measures import recorded_measures
 from core.decoding.comparison.parting import compare
+from core.decoding.constraints.value import constraint_in
 from core.decoding.errors import (
     ConfigError,
     DecodingError,
@@ -228,6 +229,10 @@ def _synthid_keys(data: bytes) -> None:
     Shaping(synthid_depth=2, synthid_keys=keys_in(_text(data)))
 
 
+def _constraint(data: bytes) -> None:
+    Shaping(constraint=constraint_in(_text(data)))
+
+
 def _config(data: bytes) -> None:
     config_to_dict(config_from_dict(_own(data)))
 
@@ -364,6 +369,10 @@ READERS = (
         "core/evaluation/false_positives.py"),
     Reader("SynthID keys", _synthid_keys, ConfigError, (b"654,400,836",),
         "core/decoding/shaping/settings/watermarks.py"),
+    Reader("constraint, option", _constraint, ConfigError,
+        (b'json={"type": "object", "properties": {"a": {"enum": [1, null]}}}',
+         b"regex=[a-z]+(b|c){2}", b'lark=start: "a" start | /b+/', b"choice=yes\nno"),
+        "core/decoding/constraints/value.py"),
     Reader("logit bias, field", lambda data: bias_lines(_text(data), len), ConfigError,
         (b" the = -5\n#383 = 2.5\n\\n = 1",), "core/decoding/shaping/settings/bias.py"),
     Reader("stop strings", lambda data: stop_strings(_text(data)), None, (b"a\n\\n\n.",),

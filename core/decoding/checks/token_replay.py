@@ -18,6 +18,7 @@ from core.decoding.checks.forwards import stretched
 from core.decoding.checks.nearby_rows import NearbyRows
 from core.decoding.checks.same_record import difference
 from core.decoding.config import DRAW_METHODS
+from core.decoding.constraints.reading import answer_from
 from core.decoding.counting import nth
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel
@@ -54,8 +55,7 @@ class TokenReplay:
         chooser = trace.config.chooser
         self._picker, self._sampling = Picker(model, chooser), drawn_by(chooser)
         self._seed = getattr(chooser, "seed", 0)
-        answers = (step.index for step in trace.token_steps if step.phase == "answer")
-        self._answer_from = next(answers, None)
+        self._answer_from = answer_from(trace.token_steps)
         self._dice = torch.Generator().manual_seed(self._sampling.seed if self._sampling else 0)
 
     def fault(self, step: TokenStep, logits: Tensor, ids: Sequence[int], tolerance: float) -> str:

@@ -21,6 +21,7 @@ from core.decoding.comparison.measures import (
     parted_at,
     unforced,
 )
+from core.decoding.constraints.reading import answer_from
 from core.decoding.decode import collect
 from core.decoding.errors import ConfigError
 from core.decoding.protocol import LanguageModel
@@ -175,7 +176,8 @@ def final_log_probs(
             f"A run by {run.config.words} draws no single tokens; compare the models' own "
             "distributions."
         )
-    shaper = shaper_of(model, config)
+    shaper, begin = shaper_of(model, config), answer_from(run.steps)
+    shaper.answer_from = None if begin is None or begin > len(before) else begin
     last = shaper.distributions(logits, [*run.prompt_ids, *before], len(before))[-1]
     ids = torch.arange(len(logits)) if last.ids is None else last.ids
     row = torch.full((len(logits),), -torch.inf, dtype=torch.float64)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor
@@ -46,7 +47,13 @@ class _Tokens:
     def __call__(self, text: str) -> list[int]:
         model, text = self._model(), text[:_MOST_SPELLED]
         try:
-            return [] if model is None else encode_continuation(model, text)
+            if model is None:
+                return []
+            ids = encode_continuation(model, text)
+            if all(self.tokens[token] for token in ids):
+                return ids
+            # `<think>` in a JSON string is text: no special token, but its characters.
+            return [token for char in text for token in encode_continuation(model, char)]
         except Exception:  # A tokenizer may refuse a text; then no spelling is its own.
             return []
 
@@ -60,7 +67,10 @@ class Grammars:
         # A model without end-of-sequence tokens gets one that no row of logits has.
         self.stops = sorted(model.eos_ids)
         eos = self.stops or [model.vocab_size]
-        self._tokenizer: LLTokenizer = LLTokenizer(_Tokens(model, eos[0]), eos_token=eos)
+        self._tokenizer: LLTokenizer = LLTokenizer(cast(Any, _Tokens(model, eos[0])), eos_token=eos)
+
+        # A step that is shown again under other knobs compiles nothing.
+        self._compiled = lru_cache(maxsize=16)(self._compile)
 
     def start(self, constraint: Constraint) -> Grammar:
         """Return the grammar at the beginning of a text.
@@ -68,6 +78,9 @@ class Grammars:
         Raises:
             ConfigError: it is larger than llguidance's bounds.
         """
+        return self._compiled(constraint).copy()
+
+    def _compile(self, constraint: Constraint) -> Grammar:
         from llguidance import LLMatcher
 
         matcher = LLMatcher(self._tokenizer, constraint.grammar(), log_level=0, limits=limits())

@@ -9,6 +9,7 @@ import torch
 
 from core.decoding.config import MethodConfig
 from core.decoding.constraints.grammar import grammars_of
+from core.decoding.constraints.reading import answer_from
 from core.decoding.counting import nth
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.notes import CONSTRAINT_LEFT, CONSTRAINT_OPEN, GAVE_WAY, Note
@@ -43,12 +44,6 @@ def constraint_notes(
         by = "the bound on its tokens" if ended == "length" else "a stop string"
         yield Note(CONSTRAINT_OPEN, f"The run ended by {by} before its text was complete.")
     yield from _gave_way(model, config, prompt_ids, token_ids)
-
-
-def answer_from(steps: Sequence[object]) -> int | None:
-    """Return the number of tokens before the answer; None if the run only thought."""
-    phases = [step.phase for step in steps if hasattr(step, "phase")]
-    return next((at for at, phase in enumerate(phases) if phase == "answer"), None if phases else 0)
 
 
 def _gave_way(

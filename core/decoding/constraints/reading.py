@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from core.decoding.record.steps import Candidate, TokenStep
@@ -17,7 +18,7 @@ class ConstrainedStep(NamedTuple):
     """A step under a constraint.
 
     Args:
-        index: 0 for the first generated token.
+        at_step: 0 for the first generated token.
         allowed: number of tokens that the constraint allowed.
         log_mass: ln S, the logarithm of the model's probability mass on them; it biases an
             importance ratio between the model and the constrained distribution.
@@ -26,7 +27,7 @@ class ConstrainedStep(NamedTuple):
             the end of the text before the token.
     """
 
-    index: int
+    at_step: int
     token: Candidate
     allowed: int
     log_mass: float
@@ -59,6 +60,12 @@ def constrained_steps(trace: Trace) -> list[ConstrainedStep]:
         if step.phase == "answer":
             text += step.text
     return found
+
+
+def answer_from(steps: Sequence[object]) -> int | None:
+    """Return the number of tokens before the answer; None if the run only thought."""
+    phases = [step.phase for step in steps if hasattr(step, "phase")]
+    return next((at for at, phase in enumerate(phases) if phase == "answer"), None if phases else 0)
 
 
 def _log_mass(step: TokenStep, at: int) -> float:

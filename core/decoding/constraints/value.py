@@ -13,7 +13,8 @@ from core.decoding.errors import ConfigError
 from core.decoding.validation import brief, require_choice, shortened
 
 if TYPE_CHECKING:
-    from llguidance import JsonCompileOptions, LLParserLimits
+    from llguidance import LLParserLimits
+    from llguidance._lib import JsonCompileOptions
 
 ConstraintKind: TypeAlias = Literal["choice", "regex", "json", "lark"]
 KINDS: tuple[ConstraintKind, ...] = get_args(ConstraintKind)
@@ -159,7 +160,7 @@ def _reason(kind: ConstraintKind, message: str) -> str:
         if kind == "lark":
             where = f" at line {place[1]}, column {place[2]}"
         elif kind == "regex":
-            reason = reason.rpartition("(in regex): ")[2]
+            reason = reason.rpartition("): ")[2]
     else:
         reason, where = first, ""
     return shortened(reason.rstrip("."), 300) + where

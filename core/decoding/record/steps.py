@@ -106,8 +106,8 @@ class Stage(NamedTuple):
     @property
     def unchanged(self) -> Stage:
         """The same distribution, as the last stage `final`."""
-        nothing = dict.fromkeys(("noise", "state", "mark", "second"))
-        return self._replace(name="final", removed_mass=0.0, **nothing)
+        same = self._replace(name="final", removed_mass=0.0, noise=None, state=None)
+        return same._replace(mark=None, second=None)
 
 
 class Draw(NamedTuple):

@@ -176,7 +176,8 @@ def canvas_fill(
     shown = window_of(steps, first, held)
     part = ShownPart("step", first, first + len(shown), len(steps))
     rows = rows_of(shown, selected)
-    frame = frame_of([0.0] * len(shown), paper.width, max(len(shown), 8))
+    fewest = min(8, wide_columns(paper.window))
+    frame = frame_of([0.0] * len(shown), paper.width, max(len(shown), fewest))
     names = [f"{'position ' if at == 0 else ''}{nth(row)}" for at, row in enumerate(rows)]
     sheet = Sheet(
         theme,

@@ -8,7 +8,7 @@ from typing import Any
 from core.decoding.by_engine.config import NO_BUDGET, ByEngine
 from core.decoding.by_engine.engine import ServerToken
 from core.decoding.errors import ConfigError, LostModelError
-from core.decoding.shaping.config import SETTINGS
+from core.decoding.shaping.config import SETTINGS, parts_of
 from core.models.remote.address import KINDS
 from core.models.remote.rows import Said, require_numbers
 
@@ -17,9 +17,11 @@ _COUNTED = ("frequency_penalty", "presence_penalty")
 _OPENAI = {name: name for name in ("temperature", "top_p", *_COUNTED)}
 _VLLM = {name: name for name in ("top_k", "min_p", "repetition_penalty")} | _OPENAI
 # llama.cpp's frequency and presence penalties count the prompt too, which it can't leave out.
-_LLAMACPP = {
-    name: name for name in ("top_k", "min_p", "typical_p", "top_n_sigma", "temperature", "top_p")
-}
+_OF_LLAMACPP = (
+    *("top_k", "min_p", "typical_p", "top_n_sigma", "temperature", "top_p"),
+    *("xtc_probability", "dry_multiplier", "mirostat"),
+)
+_LLAMACPP = {name: name for first in _OF_LLAMACPP for name in (first, *parts_of(first))}
 _SETTINGS = {
     "openai": _OPENAI,
     "vllm": _VLLM,
@@ -44,7 +46,7 @@ def asked_settings(kind: str, config: ByEngine) -> dict[str, Any]:
         lacking = SETTINGS[stray[0]].name
         if kind == "llamacpp" and stray[0] in _COUNTED:
             lacking += " of the generated text alone"
-        offered = ", ".join(SETTINGS[name].name for name in names)
+        offered = ", ".join(SETTINGS[name].name for name in names if not SETTINGS[name].part_of)
         raise ConfigError(
             f"A server of {KINDS[kind]} has no {lacking}: switch it off, or take "
             f"sampling, which is done here ({offered} and a logit bias are the server's)."
@@ -58,6 +60,9 @@ def asked_settings(kind: str, config: ByEngine) -> dict[str, Any]:
         settings |= dict.fromkeys(_COUNTED, 0.0)
         if not shaping.top_n_sigma:
             settings["top_n_sigma"] = -1.0
+        if not shaping.dry_sequence_breakers:
+            # A list without texts is refused; no text holds this one.
+            settings["dry_sequence_breakers"] = ["\x00"]
     return {**settings, "seed": config.seed, "stop": list(config.stop_strings)}
 
 

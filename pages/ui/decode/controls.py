@@ -135,16 +135,18 @@ def method() -> None:
     draw("method", label_visibility="collapsed")
     draw("tokens", *STRATEGIES[value("method")].beside)
     offered = (strategy for strategy in STRATEGIES.values() if strategy.offered())
-    keys = (
-        *(key for strategy in offered for key in strategy.more),
-        "stop",
-        *lines.KEYS,
-        *guided.KEYS,
-        "cache",
-    )
-    with fold.popover("More settings", (*keys, *constraint.KEYS)):
-        draw(*keys)
+    own = (*(key for strategy in offered for key in strategy.more), "stop", "cache")
+    groups = {
+        "Banned and biased tokens": lines.KEYS,
+        "Second forward": guided.SECOND_KEYS,
+        "Watermark": guided.MARK_KEYS,
+    }
+    grouped = (key for keys in groups.values() for key in keys)
+    with fold.popover("More settings", (*own, *constraint.KEYS, *grouped)):
+        draw(*own)
         constraint.draw_constraint()
+        for label, keys in groups.items():
+            fold.group(label, keys)
 
 
 def color() -> None:

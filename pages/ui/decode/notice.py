@@ -11,7 +11,7 @@ from core.decoding.counting import nth
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import NBSP, percent, stage_name
-from pages.ui.decode import repeats
+from pages.ui.decode.methods import repeats
 
 # From this on no setting changes much.
 _SURE = 0.95
@@ -101,5 +101,5 @@ def _cuts(step: TokenStep) -> str:
     stage, everything = cut[-1], step.stages[0].kept
     return (
         f"After {stage_name(stage.name)} {stage.kept:,} of {everything:,} tokens can be drawn; the "
-        "others have no lower bar."
+        "others have the upper bar only."
     )

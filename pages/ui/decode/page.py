@@ -14,8 +14,8 @@ from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
 from core.figures.opening import contested_step
 from pages.ui import platform, registry
-from pages.ui.decode import controls, repeats, state, tabs
-from pages.ui.decode.methods import contrastive_decoding
+from pages.ui.decode import controls, state, tabs
+from pages.ui.decode.methods import contrastive_decoding, repeats
 from pages.ui.decode.state import DecodeView
 from pages.ui.run import address, changed
 from pages.ui.run.display import bar, later, panel

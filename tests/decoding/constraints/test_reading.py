@@ -50,7 +50,7 @@ def test_the_pointers_of_a_whole_text_lead_to_its_values() -> None:
 
     for _ in range(100):
         whole = value()
-        text = json.dumps(whole)
+        text = json.dumps(whole, ensure_ascii=False)
         for at, char in enumerate(text):
             if not char.isdigit():
                 continue

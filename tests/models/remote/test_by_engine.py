@@ -88,13 +88,22 @@ def test_what_a_server_lacks_is_refused() -> None:
         ("openai", ByEngine(shaping=Shaping(top_k=5)), "OpenAI-shaped has no top-k"),
         ("llamacpp", ByEngine(shaping=Shaping(frequency_penalty=1)), "of the generated text alone"),
         ("llamacpp", ByEngine(shaping=Shaping(presence_penalty=1)), "of the generated text alone"),
+        ("llamacpp", ByEngine(shaping=Shaping(adaptive_target=0.3)), "has no adaptive-p"),
+        ("vllm", ByEngine(shaping=Shaping(mirostat=1)), "vLLM has no mirostat"),
         ("llamacpp", ByEngine(min_new_tokens=2), "no min_new_tokens"),
         ("llamacpp", ByEngine(thinking_token_budget=9), "no thinking budget"),
     ]
     with serving() as (url, script):
         collect(load_model(FORMS["llamacpp"].format(url=url)), PROMPT, ByEngine(max_new_tokens=2))
         # Its own command line may set others.
-        assert script.asked[-1][2]["frequency_penalty"] == 0
+        off = {"frequency_penalty": 0, "xtc_probability": 0, "dry_multiplier": 0, "mirostat": 0}
+        assert off.items() <= script.asked[-1][2].items()
+        shaping = Shaping(mirostat=2, mirostat_tau=3.0, dry_multiplier=0.8, dry_base=2.0)
+        config = ByEngine(max_new_tokens=2, shaping=shaping)
+        collect(load_model(FORMS["llamacpp"].format(url=url)), PROMPT, config)
+        body = script.asked[-1][2]
+        assert (body["mirostat"], body["mirostat_tau"], body["dry_base"]) == (2, 3.0, 2.0)
+        assert body["dry_sequence_breakers"] == ["\n", ":", '"', "*"]
         for kind, config, sentence in runs:
             model = load_model(FORMS[kind].format(url=url))
             with pytest.raises(ConfigError, match=sentence):

@@ -128,3 +128,12 @@ def test_a_response_repeats_its_format(endpoint: Served) -> None:
     answer = _answer(endpoint, "/v1/responses", text={"format": format_})
     assert answer["text"]["format"] == {**format_, "strict": False, "description": None}
     jsonschema.validate(json.loads(answer["output"][0]["content"][0]["text"]), SCHEMA)
+
+
+def test_a_text_that_reads_like_special_tokens_is_text_of_a_format(endpoint: Served) -> None:
+    text = "<think>a</think>b"
+    assert _content(endpoint, structured_outputs={"choice": [text]}) == text
+    held = {"properties": {"<|end|>": {"enum": [1]}}, "required": ["<|end|>"]}
+    held |= {"type": "object", "additionalProperties": False}
+    rule = {"json": held}
+    assert json.loads(_content(endpoint, structured_outputs=rule)) == {"<|end|>": 1}

@@ -239,7 +239,7 @@ def read_all(reader: CallReader, parts: Iterator[str]) -> tuple[str, list[tuple[
     content = "".join(map(reader.push, parts)) + reader.flush()
     calls: dict[int, tuple[str, str]] = {}
     for call in reader.calls:
-        calls[call.index] = call.name, calls.get(call.index, ("", ""))[1] + call.arguments
+        calls[call.number] = call.name, calls.get(call.number, ("", ""))[1] + call.arguments
     return content, [calls[at] for at in sorted(calls)]
 
 

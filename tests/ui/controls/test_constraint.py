@@ -12,6 +12,10 @@ from pages.ui.reasoning import controls as reasoning
 from pages.ui.speculative import controls as speculative
 from pages.ui.widgets.controls.constraint import KEYS
 from pages.ui.widgets.controls.control import defaults, row_of
+from tests.ui.conftest import Open
+from tests.ui.knobs import move
+from tests.ui.pages.test_decode_page import PROMPT, run, scripted, view_of  # noqa: F401
+from tests.ui.seen import texts
 
 TEXTS = {"choice": "yes\nno", "regex": "[a-z]+", "json": '{"type": "null"}', "lark": 'start: "a"'}
 SHARED = {"model": "embedded:target", "prompt": "Once", "seed": 1, "draft": "embedded:draft"}
@@ -45,6 +49,20 @@ def test_a_wrong_text_is_told_by_the_config() -> None:
     values = {**defaults(), **SHARED, "constraint": "regex", "rule_regex": "a("}
     with pytest.raises(ConfigError, match="not a regular expression: unclosed group"):
         decode.config(values.__getitem__)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_run_on_decode_keeps_to_it_and_shows_what_it_allowed(open_app: Open) -> None:
+    app = open_app(prompt=PROMPT, constraint="choice", rule_choice=" dog ran\n home.")
+    trace = view_of(run(app)).trace
+    assert trace is not None and trace.text in (" dog ran", " home.")
+    assert "Constraint" in [tab.label for tab in app.tabs]
+    assert "The constraint allows" in texts(app)
+    assert app.text_area(key="rule_choice").value == " dog ran\n home."
+    app = run(move(app, "look", "Constraint").run(), "run_free")
+    free = view_of(app).free
+    assert free is not None and free.config.shaping.constraint is None
+    assert view_of(app).trace is trace and not app.exception
 
 
 def test_the_address_holds_them() -> None:

@@ -11,12 +11,19 @@ import pytest
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.errors import ConfigError, DecodingError
 from core.decoding.requirements import require_given
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import SETTINGS, Shaping
 from core.models.scripted import ScriptedModel
 from pages.ui.beam import controls as beam_controls
 from pages.ui.decode import controls
 from pages.ui.run.files import save as share
-from pages.ui.widgets.controls.control import LONGEST_TEXT, Control, Text, defaults, in_words
+from pages.ui.widgets.controls.control import (
+    LONGEST_TEXT,
+    Control,
+    Text,
+    defaults,
+    in_words,
+    row_of,
+)
 from pages.ui.widgets.controls.knob import LAB_KNOBS
 from pages.ui.widgets.controls.knob_rows import KNOB_ROWS
 from tests.figures.traces import make_trace
@@ -77,11 +84,14 @@ def test_greedy_keeps_the_penalties_and_drops_the_rest(open_app: Open) -> None:
         frequency_penalty="0.5",
         presence_penalty="-0.25",
     )
-    enabled = {key for key, shown in shown_knobs(app).items() if shown["enabled"]}
-    watermarks = {"watermark_bias", "synthid_depth"}
-    assert enabled == {"penalty", "frequency_penalty", "presence_penalty"} | watermarks
+    knobs = shown_knobs(app)
+    firsts = {row.key for row in KNOB_ROWS if SETTINGS[row.knob.field].penalises}
+    enabled = {key for key, shown in knobs.items() if shown["enabled"]}
+    assert {"penalty", "frequency_penalty", "presence_penalty"} <= enabled <= firsts
+    assert not enabled & {"temperature", "top_p"}
     assert app.selectbox(key="draw").disabled
-    config = controls.config(lambda key: app.session_state[key])
+    held = app.session_state
+    config = controls.config(lambda key: held[key] if key in held else row_of(key).default)
     shaping = Shaping(repetition_penalty=1.2, frequency_penalty=0.5, presence_penalty=-0.25)
     assert config == Greedy(max_new_tokens=40, shaping=shaping)
 

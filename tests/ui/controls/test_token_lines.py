@@ -9,7 +9,8 @@ from core.decoding.lab.step import lab_step, read_step_logits
 from core.decoding.shaping.orders import LLAMA_CPP
 from core.decoding.shaping.repeats import Repeat
 from core.models.scripted import ScriptedModel
-from pages.ui.decode import controls, lines, notice, repeats
+from pages.ui.decode import controls, lines, notice
+from pages.ui.decode.methods import repeats
 from pages.ui.lab import controls as lab_controls
 from pages.ui.lab.page import _outcome
 from pages.ui.lab.state import Lab

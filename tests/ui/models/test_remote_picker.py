@@ -50,7 +50,9 @@ def test_a_link_to_a_server_calls_nothing(open_app: Open) -> None:
         assert script.asked == []
     assert "On a server" in markup(app)
     offered = [option.content for option in app.button_group(key="method").proto.options]
-    assert "By the engine" in offered and "Contrastive" not in offered, "no hidden states there"
+    assert "By the engine" in offered and "Contrastive search" not in offered, (
+        "no hidden states there"
+    )
     assert not app.session_state["view"].jobs
     app = open_page("api_requests.py", {"as-code": True}, model=f"vllm:{url}#target")
     assert f"DECODING_EXPLORER_MODELS=large=vllm:{url}#target" in texts(app)

@@ -272,7 +272,7 @@ def test_contrastive_search_runs_and_its_tab_shows_what_was_compared(open_app: O
     trace = view_of(app).trace
     assert trace is not None and trace.config.method == "contrastive"
     assert trace.checks and all(check.passed for check in trace.checks)
-    move(app, "look", "Contrastive").run()
+    move(app, "look", "Contrastive search").run()
     assert not app.exception
     assert "compared" in charts(app) and "reshaped at once" not in texts(app)
     assert decode_save.web_page(view_of(app), trace).decode().count("<figure") == 8

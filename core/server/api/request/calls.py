@@ -122,7 +122,8 @@ def bounded(schema: Mapping[str, Any], limit: int) -> dict[str, Any]:
     for strings and lists without one, and no properties beside those that are named.
     """
     strings = json.dumps(schema).count('"string"')
-    return _bounded(schema, max(limit // (4 * max(strings, 1)), 8))
+    kept: dict[str, Any] = _bounded(schema, max(limit // (4 * max(strings, 1)), 8))
+    return kept
 
 
 def _bounded(schema: Any, length: int) -> Any:

@@ -35,6 +35,7 @@ def reader_of(
     config: MethodConfig,
     options: LogprobsOptions,
     taken: Taken = lambda _: (),
+    answer_from: Callable[[], int | None] = lambda: 0,
 ) -> TokenReader:
     """Return the function that reads a run's log-probabilities.
 
@@ -43,6 +44,9 @@ def reader_of(
     penalties this is no distribution, as in transformers. Speculative decoding with draws: the
     target's distribution, which the verification reproduces. Methods without draws: probability 1
     for the chosen token.
+
+    Args:
+        answer_from: returns the number of tokens before the answer; None while the run thinks.
     """
     count = options.count(model.vocab_size)
     if options.mode == "raw":
@@ -62,13 +66,14 @@ def reader_of(
     # It has its own random generator; the stages before the draw are those of the run.
     picker = Picker(model, drawn)
 
-    def final(index: int, row: Tensor, ids: Sequence[int], token_id: int) -> TokenLogprobs:
+    def chosen_by(index: int, row: Tensor, ids: Sequence[int], token_id: int) -> TokenLogprobs:
+        picker.shaper.answer_from = answer_from()
         picked = picker.pick(index, row, ids)
         if picked.pick.token_id == token_id:
             picker.take(picked, token_id)
         return read(picked.stages[-1], token_id, count)
 
-    return final
+    return chosen_by
 
 
 def _scores(model: LanguageModel, config: BeamSearch, taken: Taken, count: int) -> TokenReader:

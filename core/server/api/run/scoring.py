@@ -58,12 +58,17 @@ class StepReader:
         self, tap: Tap, prompt_ids: Sequence[int], config: MethodConfig, options: LogprobsOptions
     ) -> None:
         self._tap, self._ids, self._options = tap, list(prompt_ids), options
-        self._read = reader_of(cast(LanguageModel, tap), config, options)
+        self._answer_from: int | None = None
+        self._read = reader_of(
+            cast(LanguageModel, tap), config, options, answer_from=lambda: self._answer_from
+        )
 
     def read(self, step: TokenStep) -> TokenLogprobs:
         """Return a step's log-probabilities; call it before the next step."""
         row, token_id = self._tap.row, step.token_id
         assert row is not None
+        if self._answer_from is None and step.phase == "answer":
+            self._answer_from = step.index
         if self._options.mode == "final" and step.origin in ("forced", "server"):
             scored = certain(token_id, self._options.count(self._tap.vocab_size))
         else:

@@ -27,7 +27,7 @@ ROWS = declare(
 
 
 STRATEGY = Strategy(
-    "Contrastive",
+    "Contrastive search",
     ContrastiveSearch,
     ROWS,
     beside=("penalty_alpha", "contrastive_top_k"),

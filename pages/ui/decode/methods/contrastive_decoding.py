@@ -54,7 +54,7 @@ def draft_of(trace: Trace) -> dict[str, str]:
 
 
 STRATEGY = Strategy(
-    "Target vs draft",
+    "Contrastive decoding",
     ContrastiveDecoding,
     (*ROWS, SEED),
     beside=("contrastive_beta", "contrastive_alpha", DRAFT),

@@ -93,8 +93,7 @@ _SECOND = (
         )
     ),
 )
-ROWS = (
-    *_SECOND,
+_MARKS = (
     *declare(_number("watermark_key")),
     *declare(
         Segments(
@@ -122,7 +121,8 @@ ROWS = (
     ),
     *declare(_number("synthid_history")),
 )
-KEYS = tuple(row.key for row in ROWS)
+ROWS = (*_SECOND, *_MARKS)
+SECOND_KEYS, MARK_KEYS = (tuple(row.key for row in rows) for rows in (_SECOND, _MARKS))
 declare(
     Text(_EDITED, "Another word there", "", max_chars=100, width=260,
         placeholder=" cat, or #42",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.ui import platform
-from pages.ui.widgets.controls.control import Control, row_of, value
+from pages.ui.widgets.controls.control import Control, draw, row_of, value
 from pages.ui.widgets.controls.options import Options
 
 
@@ -18,6 +18,12 @@ def popover(
     them."""
     words, key = label_of(label, keys), platform.key(f"fold-{'-'.join(keys)}")
     return st.popover(words, icon=f":material/{icon}:", key=key)
+
+
+def group(label: str, keys: Sequence[str]) -> None:
+    """Draw the controls with these keys in a part of a popover that is folded at first."""
+    with st.expander(label_of(label, keys), key=platform.key(f"group-{'-'.join(keys)}")):
+        draw(*keys)
 
 
 def label_of(label: str, keys: Sequence[str]) -> str:
