@@ -113,6 +113,12 @@ class Diffusion(MethodConfig):
             )
         if self.t_max <= self.t_min:
             raise ConfigError(f"must be above t_min, got {self.t_max}.", "t_max", "Diffusion")
+        one_a_step = self.order != "entropy" and self.tokens_per_step == 1
+        if self.remask_per_step and one_a_step and self.canvas != "noise":
+            raise ConfigError(
+                "needs tokens_per_step above 1, or the order entropy: a step masks fewer tokens "
+                "again than it fills.", "remask_per_step", "Diffusion",
+            )  # fmt: skip
         if self.canvas != "noise":
             return
         if self.shaping != Shaping():

@@ -125,7 +125,8 @@ def size() -> None:
         draw("canvas", "remask")
         draw("settle", "stable")
         draw("cfg")
-        draw_rail("diffusion-filters", _FILTER_ROWS)
+        if _masks(value):
+            draw_rail("diffusion-filters", _FILTER_ROWS)
 
 
 def order() -> None:
