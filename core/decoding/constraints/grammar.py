@@ -9,7 +9,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor
@@ -67,7 +67,7 @@ class Grammars:
         # A model without end-of-sequence tokens gets one that no row of logits has.
         self.stops = sorted(model.eos_ids)
         eos = self.stops or [model.vocab_size]
-        self._tokenizer: LLTokenizer = LLTokenizer(_Tokens(model, eos[0]), eos_token=eos)
+        self._tokenizer: LLTokenizer = LLTokenizer(cast(Any, _Tokens(model, eos[0])), eos_token=eos)
 
         # A step that is shown again under other knobs compiles nothing.
         self._compiled = lru_cache(maxsize=16)(self._compile)

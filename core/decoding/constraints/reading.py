@@ -18,7 +18,7 @@ class ConstrainedStep(NamedTuple):
     """A step under a constraint.
 
     Args:
-        index: 0 for the first generated token.
+        at_step: 0 for the first generated token.
         allowed: number of tokens that the constraint allowed.
         log_mass: ln S, the logarithm of the model's probability mass on them; it biases an
             importance ratio between the model and the constrained distribution.
@@ -27,7 +27,7 @@ class ConstrainedStep(NamedTuple):
             the end of the text before the token.
     """
 
-    index: int
+    at_step: int
     token: Candidate
     allowed: int
     log_mass: float

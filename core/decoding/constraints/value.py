@@ -13,7 +13,8 @@ from core.decoding.errors import ConfigError
 from core.decoding.validation import brief, require_choice, shortened
 
 if TYPE_CHECKING:
-    from llguidance import JsonCompileOptions, LLParserLimits
+    from llguidance import LLParserLimits
+    from llguidance._lib import JsonCompileOptions
 
 ConstraintKind: TypeAlias = Literal["choice", "regex", "json", "lark"]
 KINDS: tuple[ConstraintKind, ...] = get_args(ConstraintKind)

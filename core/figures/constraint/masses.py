@@ -35,12 +35,11 @@ _TOP = 1.05
 def constraint_masses_data(trace: Trace) -> TableRows:
     """Return the numbers of each step under the constraint, with the tokens' raw text."""
     for step in constrained_steps(trace):
-        name = (nth(step.index), step.token.token_id, table_text(step.token.text))
+        name = (nth(step.at_step), step.token.token_id, table_text(step.token.text))
         mass = (step.allowed, step.forced, math.exp(step.log_mass), step.log_mass)
-        wanted = (None, None, None)
-        if step.wanted is not None:
-            wanted = (step.wanted.token_id, table_text(step.wanted.text), step.wanted.raw_prob)
-        yield (*name, *mass, *wanted, table_text(step.place))
+        wanted = step.wanted and (table_text(step.wanted.text), step.wanted.raw_prob)
+        wanted_id = step.wanted and step.wanted.token_id
+        yield (*name, *mass, wanted_id, *(wanted or (None, None)), table_text(step.place))
 
 
 def _price(trace: Trace, free: Trace | None, log_mass: Sequence[float]) -> str:
@@ -101,14 +100,14 @@ def constraint_masses(
     sheet = token_sheet(
         theme,
         paper,
-        [(nth(step.index), step.token.text) for step in steps],
+        [(nth(step.at_step), step.token.text) for step in steps],
         axis(theme, "probability", 6, range=[0, 1.1], tickformat=".0%", nticks=6),
         facts={
             "forced": sum(step.forced for step in steps),
             "refused": sum(step.wanted is not None for step in steps),
             "log_mass": [step.log_mass for step in steps],
             "lowest": lowest,
-            "lowest_number": nth(lowest.index),
+            "lowest_number": nth(lowest.at_step),
         },
     )
     bars = {
@@ -147,7 +146,7 @@ def _shared(steps: Sequence[ConstrainedStep]) -> dict[str, object]:
     hovers = [
         lines(
             f"<b>{show_token(step.token.text, 40)}</b>",
-            f"step {nth(step.index)} · at {show_token(step.place, 60) or 'the root'}",
+            f"step {nth(step.at_step)} · at {show_token(step.place, 60) or 'the root'}",
             "one token allowed: forced" if step.forced else f"{step.allowed:,} tokens allowed",
             f"S = {percent(math.exp(step.log_mass))}, ln S = {step.log_mass:.3f}",
             *(
@@ -159,7 +158,7 @@ def _shared(steps: Sequence[ConstrainedStep]) -> dict[str, object]:
         for step in steps
     ]
     return {
-        "x": [nth(step.index) for step in steps],
+        "x": [nth(step.at_step) for step in steps],
         **hover_texts(hovers),
-        "customdata": [[step.index, step.token.token_id] for step in steps],
+        "customdata": [[step.at_step, step.token.token_id] for step in steps],
     }

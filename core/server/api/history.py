@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.decoding.beam.types import BeamStep
 from core.decoding.config import MethodConfig
+from core.decoding.diffusion.types import CanvasStep
 from core.decoding.record.steps import PromptStep, Step, TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import DraftRound
@@ -144,6 +145,8 @@ def _rows(step: Step) -> int:
         return sum(1 + len(token.candidates) for token in step.drafted)
     if isinstance(step, BeamStep):
         return len(step.candidates)
+    if isinstance(step, CanvasStep):
+        return len(step.open) + len(step.candidates) + sum(map(_rows, step.filled))
     assert isinstance(step, TokenStep)
     return len(step.candidates) + 2
 

@@ -37,7 +37,7 @@ def draw(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
         view,
         _WORK,
         "Price it against the free run",
-        lambda: view.attempt(_WORK, partial(run_free, trace)),
+        partial(_start, view, trace),
         "The same settings and dice without the constraint.",
         row="free-row",
         key="run_free",
@@ -51,6 +51,10 @@ def draw(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
         on_click=partial(select_step, view, redraw),
         across=True,
     )
+
+
+def _start(view: DecodeView, trace: Trace) -> None:
+    view.attempt(_WORK, partial(run_free, trace))
 
 
 @jobs.in_background

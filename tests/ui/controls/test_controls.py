@@ -16,7 +16,14 @@ from core.models.scripted import ScriptedModel
 from pages.ui.beam import controls as beam_controls
 from pages.ui.decode import controls
 from pages.ui.run.files import save as share
-from pages.ui.widgets.controls.control import LONGEST_TEXT, Control, Text, defaults, in_words
+from pages.ui.widgets.controls.control import (
+    LONGEST_TEXT,
+    Control,
+    Text,
+    defaults,
+    in_words,
+    row_of,
+)
 from pages.ui.widgets.controls.knob import LAB_KNOBS
 from pages.ui.widgets.controls.knob_rows import KNOB_ROWS
 from tests.figures.traces import make_trace
@@ -83,7 +90,8 @@ def test_greedy_keeps_the_penalties_and_drops_the_rest(open_app: Open) -> None:
     assert {"penalty", "frequency_penalty", "presence_penalty"} <= enabled <= firsts
     assert not enabled & {"temperature", "top_p"}
     assert app.selectbox(key="draw").disabled
-    config = controls.config(lambda key: app.session_state[key])
+    held = app.session_state
+    config = controls.config(lambda key: held[key] if key in held else row_of(key).default)
     shaping = Shaping(repetition_penalty=1.2, frequency_penalty=0.5, presence_penalty=-0.25)
     assert config == Greedy(max_new_tokens=40, shaping=shaping)
 
