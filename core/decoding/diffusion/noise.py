@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from time import perf_counter
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -141,7 +141,9 @@ def temperature_at(left: int, config: Diffusion) -> float:
 
 def entropies_of(logits: Tensor) -> Tensor:
     """Return the entropy of each row, nats, with the operations of transformers."""
-    return torch.distributions.Categorical(logits=logits).entropy()
+    distribution: Any = torch.distributions.Categorical(logits=logits)
+    entropies: Tensor = distribution.entropy()
+    return entropies
 
 
 def accept(entropies: Tensor, bound: float) -> list[bool]:

@@ -67,8 +67,10 @@ class CanvasReplay:
 
     def texts(self, step: CanvasStep) -> None:
         """Compare the texts of a step's tokens with the model's."""
-        tokens = (*step.candidates, *step.open, *step.canvas)
-        if any(token.text != self._model.token_text(token.token_id) for token in tokens):
+        tokens = [(token.token_id, token.text) for token in step.candidates]
+        tokens += [(token.token_id, token.text) for token in step.open]
+        tokens += [(token.token_id, token.text) for token in step.canvas]
+        if any(text != self._model.token_text(token_id) for token_id, text in tokens):
             self.faults.append(f"step {nth(step.index)}: a text is not its token's")
 
     def checks(self) -> list[Check]:

@@ -49,6 +49,8 @@ def choosing_step(trace: Trace, position: int | None) -> CanvasStep | None:
 def fill_choice_data(trace: Trace, position: int | None) -> TableRows:
     """Return a row for each open position of the step that filled the position."""
     step = choosing_step(trace, position)
+    if step is None:
+        return []
     return [
         (
             nth(step.index),
@@ -60,7 +62,7 @@ def fill_choice_data(trace: Trace, position: int | None) -> TableRows:
             one.entropy,
             one.filled,
         )
-        for one in (step.open if step else ())
+        for one in step.open
     ]
 
 
