@@ -13,6 +13,7 @@ from typing import Any
 from core import check
 from core.decoding.comparison.measures import recorded_measures
 from core.decoding.comparison.parting import compare
+from core.decoding.constraints.reading import pointer_of
 from core.decoding.constraints.value import constraint_in
 from core.decoding.errors import (
     ConfigError,
@@ -54,6 +55,8 @@ from core.figures import LIGHT, methods_data, methods_tree
 from core.figures.base.paper import WIDE
 from core.lessons.read import read_lesson
 from core.models.gguf.header import read_header
+from core.server.api.answer.parts import CallDelta
+from core.server.api.answer.record import Choice
 from core.server.api.errors import ApiError
 from core.server.api.http import json_object
 from core.server.api.request.chat import read_chat
@@ -242,6 +245,12 @@ def _asked(read: Callable[[dict[str, Any]], Any], data: bytes) -> None:
     read(json_object(data)).settings.config(None, 50)
 
 
+def _call(data: bytes) -> None:
+    choice = Choice()
+    choice.add_call(CallDelta(0, 0, "f", _text(data)))
+    assert len(choice.message.get("tool_calls", ())) <= 1
+
+
 _DECODING = {"method": "beam", "num_beams": 4, "shaping": {"repetition_penalty": 1.1}}
 _SAID = {"model": "m", "seed": 3, "temperature": 0.7, "top_p": 0.9, "logit_bias": {"5": 2}}
 CHATS = (
@@ -249,6 +258,20 @@ CHATS = (
         "top_logprobs": 3, "stream": True, "stream_options": {"include_usage": True}}).encode(),
     json.dumps({"model": "m", "messages": [{"role": "user", "content": [
         {"type": "text", "text": "a"}]}], "decoding": _DECODING, "max_tokens": 5}).encode(),
+)  # fmt: skip
+_FORMAT = {"type": "json_schema", "json_schema": {"name": "s", "schema": {"type": "object"}}}
+_CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": [1]}'}}
+FORMATS = tuple(
+    json.dumps({"model": "m", "messages": [{"role": "user", "content": "a"}], **asked}).encode()
+    for asked in (
+        {"response_format": _FORMAT},
+        {"structured_outputs": {"json": {"type": "object"}, "whitespace_pattern": "[ ]?"}},
+        {"structured_outputs": {"grammar": 'root ::= "a" | "b"'}},
+    )
+)
+HISTORIES = (
+    json.dumps({"model": "m", "messages": [{"role": "assistant", "tool_calls": [_CALL]},
+        {"role": "tool", "tool_call_id": "c", "content": "1"}]}).encode(),
 )  # fmt: skip
 COMPLETIONS = (
     json.dumps({**_SAID, "prompt": [[1, 2], [3]], "n": 2, "echo": True, "logprobs": 2}).encode(),
@@ -390,6 +413,15 @@ READERS = (
         (b"What is (7 + 5) * 3?", b"Start with 7, add 5, then multiply by 3."),
         "core/evaluation/scoring/verifier.py"),
     Reader("chat request", partial(_asked, read_chat), ApiError, CHATS, "core/server/api/http.py"),
+    Reader("format of an answer", partial(_asked, read_chat), ApiError, FORMATS,
+        "core/server/api/request/formats.py"),
+    Reader("call in a history", partial(_asked, read_chat), ApiError, HISTORIES,
+        "core/server/api/request/messages.py"),
+    Reader("written call", _call, None, (b'{"a": [1, {"b": "x"}]}',),
+        "core/server/api/answer/record.py"),
+    Reader("place in JSON", lambda data: pointer_of(_text(data)), None,
+        (b'{"a/~": [1, {"b\\u00e9": "x", "c": ', b'[[[{"d": tru'),
+        "core/decoding/constraints/reading.py"),
     Reader("completion request", partial(_asked, read_completion), ApiError, COMPLETIONS,
         "core/server/api/http.py"),
     Reader("response request", partial(_asked, lambda body: read_response(body, lambda _: ())),

@@ -76,7 +76,7 @@ class Choice:
         """The answer as a message of a later request, without a call that was cut off."""
         calls = []
         for call in self.calls:
-            with suppress(ValueError):
+            with suppress(ValueError, RecursionError):
                 function = {"name": call.name, "arguments": json.loads(call.arguments)}
                 calls.append({"id": call.id, "type": "function", "function": function})
         message: Message = {"role": "assistant", "content": self.text("answer")}
