@@ -295,11 +295,12 @@ def test_a_beam_search_prints_its_best_hypotheses_and_writes_them(folder, tmp_pa
 
 def test_a_constraint_is_a_kind_and_a_text(folder, tmp_path, capsys) -> None:
     out = tmp_path / "run.json"
-    call = ["decode", "--model", folder, "--prompt", "the fox", "--out", str(out)]
+    call = ["decode", "--model", folder, "--prompt", "the fox", "--json", str(out)]
     assert main([*call, "--constraint", "choice=fox\nhat, hat", "--max-new-tokens", "20"]) == 0
     trace = read_trace(out)
     assert trace.text in ("fox", "hat, hat")
     assert trace.config.shaping.constraint == Constraint("choice", "fox\nhat, hat")
+    capsys.readouterr()
     for wrong in ("regex=a(", "[0-9]", "xml=<a/>"):
         assert main([*call, "--constraint", wrong]) == 2
         message = capsys.readouterr().err

@@ -13,6 +13,7 @@ from typing import Any
 from core import check
 from core.decoding.comparison.measures import recorded_measures
 from core.decoding.comparison.parting import compare
+from core.decoding.constraints.reading import pointer_of
 from core.decoding.constraints.value import constraint_in
 from core.decoding.errors import (
     ConfigError,
@@ -369,6 +370,9 @@ READERS = (
         "core/evaluation/false_positives.py"),
     Reader("SynthID keys", _synthid_keys, ConfigError, (b"654,400,836",),
         "core/decoding/shaping/settings/watermarks.py"),
+    Reader("JSON so far", lambda data: pointer_of(_text(data)), None,
+        (b'{"a": [1, {"b\\u00e9": "c\\""}], "d', b"[[1, 2], {}]"),
+        "core/decoding/constraints/reading.py"),
     Reader("constraint, option", _constraint, ConfigError,
         (b'json={"type": "object", "properties": {"a": {"enum": [1, null]}}}',
          b"regex=[a-z]+(b|c){2}", b'lark=start: "a" start | /b+/', b"choice=yes\nno"),
