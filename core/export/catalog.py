@@ -238,12 +238,16 @@ def _of_canvas(trace: Trace) -> Iterator[Entry]:
 
     yield Entry("canvas", canvas, "step", count)
     yield _all("order", of_figure("order", figures.fill_order, trace))
-    yield Entry(
-        "position",
-        lambda at, _: of_figure("position", figures.canvas_position, trace, at),
-        "position",
-        places,
-    )
+    of_position: dict[str, Figure[...]] = {
+        "choice": figures.fill_choice,
+        "position": figures.canvas_position,
+    }
+    for name, draw in of_position.items():
+        yield Entry(name, partial(_of_position, trace, name, draw), "position", places)
+
+
+def _of_position(trace: Trace, name: str, draw: Figure[...], at: int, _: Paper) -> Part:
+    return of_figure(name, draw, trace, at)
 
 
 def _of_calls(path: DataPath) -> Iterator[Entry]:

@@ -54,6 +54,8 @@ from .diffusion.budget import diffusion_budget as diffusion_budget
 from .diffusion.budget import diffusion_budget_data as diffusion_budget_data
 from .diffusion.canvas import canvas_fill as canvas_fill
 from .diffusion.canvas import canvas_fill_data as canvas_fill_data
+from .diffusion.choice import fill_choice as fill_choice
+from .diffusion.choice import fill_choice_data as fill_choice_data
 from .diffusion.order import fill_order as fill_order
 from .diffusion.order import fill_order_data as fill_order_data
 from .diffusion.position import canvas_position as canvas_position

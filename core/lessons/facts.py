@@ -39,8 +39,8 @@ from core.lessons.finding import (
     prompt_guesses,
     prompt_hits,
     rounds,
-    short,
     target_forwards,
+    text_of,
     thinking,
     word,
 )
@@ -127,7 +127,7 @@ FACTS: dict[str, Fact] = {
         draw_end(0), percent),
     "die_to": Fact("the end of that part", draw_end(1), percent),
     # The run.
-    "text": Fact("the text that the model wrote", lambda s: short(s.run.text), _text),
+    "text": Fact("the text that the model wrote", lambda s: text_of(s.run), _text),
     "whole_text": Fact("the prompt and the text that the model wrote",
         lambda s: s.run.prompt + s.run.text, _text),
     "tokens": Fact("how many tokens it wrote", lambda s: len(s.run.token_ids), _number),
@@ -209,8 +209,8 @@ FACTS: dict[str, Fact] = {
         lambda s: present(worked_out(s.run.prompt)), str),
     "outcome": Fact("correct, wrong, truncated or unparsable", lambda s: judged(s)[1], str),
     # Two runs side by side.
-    "left_text": Fact("the text of run A", lambda s: short(pair(s)[0].text), _text),
-    "right_text": Fact("the text of run B", lambda s: short(pair(s)[1].text), _text),
+    "left_text": Fact("the text of run A", lambda s: text_of(pair(s)[0]), _text),
+    "right_text": Fact("the text of run B", lambda s: text_of(pair(s)[1]), _text),
     "left_prompt_tokens": Fact("how many tokens the prompt of run A has",
         lambda s: len(pair(s)[0].prompt_ids), _number),
     "right_prompt_tokens": Fact("how many tokens the prompt of run B has",

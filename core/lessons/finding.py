@@ -88,6 +88,17 @@ def short(text: str) -> str:
     return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
 
 
+def text_of(run: Trace) -> str:
+    """A run's text in one line, with a space for a mark that it leaves out, such as </think>."""
+    parts, at = [], 0
+    for step in run.token_steps:
+        token = step.chosen.text
+        is_written = run.text.startswith(token, at)
+        parts.append(token if is_written else " ")
+        at += len(token) * is_written
+    return short("".join(parts) if at == len(run.text) else run.text)
+
+
 def first_step(shown: PageFacts) -> TokenStep:
     """The first step of the first run."""
     return shown.run.token_steps[0]

@@ -43,13 +43,15 @@ class TransformersModel(Tokenizing):
         revision: a hub commit or a digest of the weights; empty when there is none.
         lay_out_weights: on a CPU in float32, store large weights so that single tokens run
             faster; changes the strides of `model`'s weights, not their values.
-        fuse_single_tokens: run steps of a few tokens through `FusedStep` where the model has one.
+        fuse_single_tokens: run steps of a few tokens through `FusedStep` where it has one.
         isolate_templates: run the chat template in a child process: it is a stranger's program.
         left_out: a sentence on tensors of its files that the model has no use for.
 
     Raises:
         ModelError: the model is an encoder, or holds both an encoder and a decoder.
     """
+
+    has_next_token = True
 
     def __init__(
         self,
@@ -80,7 +82,7 @@ class TransformersModel(Tokenizing):
         self._left_out = left_out
         self._limits = InputLimits(self.vocab_size, self.context_window)
         self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
-        self._layer_types = _cacheable_layers(model)
+        self._layer_types = _cacheable_layers(model) if self.has_next_token else None
         self.rope = length_dependent_rope(model)
         if lay_out_weights:
             lay_out_for_single_tokens(model)

@@ -125,8 +125,9 @@ READ = Page(
 DECODE = Page(
     "decode",
     "Decode",
-    "Decode runs greedy decoding, sampling or contrastive search on a prompt. Click a token to see "
-    "its candidates, what each filter removed, and where the random number fell.",
+    "Decode runs greedy decoding, sampling, contrastive search or contrastive decoding on a "
+    "prompt. Click a token to see its candidates, what each filter removed, and where the random "
+    "number fell.",
     "decode.py",
 )
 # Links to Decode had the address that Home has now: the names of Decode's parameters, and the

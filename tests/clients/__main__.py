@@ -46,6 +46,7 @@ CLIENTS = {
     "openai": _python("openai", "openai"),
     "litellm": _python("litellm", "litellm"),
     "langchain": _python("langchain", "langchain-openai"),
+    "instructor": _python("instructor", "instructor"),
     "llama-index": _python("llama_index", "llama-index-llms-openai-like"),
     "pydantic-ai": _python("pydantic_ai", "pydantic-ai-slim[openai]"),
     "lm-eval": _python("lm_eval", "lm-eval[api]"),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
+from core import Diffusion, collect
 from core.decoding.diffusion.canvas import canvas_steps
 from core.decoding.diffusion.types import CanvasStep
 from core.decoding.record.trace import Trace
+from tests.models.builders import random_masked_model, random_noise_model
 
 
 def hostile_canvas(trace: Trace) -> Trace:
@@ -26,3 +29,17 @@ def hostile_canvas(trace: Trace) -> Trace:
         )
 
     return replace(trace, prompt="<i>y</i>", steps=tuple(map(changed, canvas_steps(trace))))
+
+
+@cache
+def remasked_canvas() -> Trace:
+    """A run that masks tokens again."""
+    config = Diffusion(max_new_tokens=16, block_length=16, tokens_per_step=3, remask_per_step=1)
+    return collect(random_masked_model(), "the fox had", config)
+
+
+@cache
+def noise_canvas() -> Trace:
+    """A run on two canvases of noise."""
+    config = Diffusion(max_new_tokens=16, canvas="noise", max_denoising_steps=4, seed=1)
+    return collect(random_noise_model(), "the fox had", config)

@@ -46,7 +46,7 @@ from core.figures.read.lines import TokenLine
 from core.traces.lab import load_lab
 from core.traces.many_file import read_many, read_runs
 from tests.figures.beams import make_search
-from tests.figures.canvases import hostile_canvas
+from tests.figures.canvases import hostile_canvas, noise_canvas, remasked_canvas
 from tests.figures.forks import make_fork, make_points, make_tree
 from tests.figures.insides import make_attention, make_calls, make_forward, make_lens
 from tests.figures.labs import make_lab
@@ -312,9 +312,16 @@ def long_rounds(count: int, **settings: object) -> Trace:
 
 def _diffusion() -> Iterator[Entry]:
     stored = Trace.load(TRACES / "diffusion.json")
-    for name, trace in (("", stored), ("hostile ", hostile_canvas(stored))):
+    runs = {
+        "": stored,
+        "hostile ": hostile_canvas(stored),
+        "remasked ": remasked_canvas(),
+        "noise ": noise_canvas(),
+    }
+    for name, trace in runs.items():
         yield f"{name}canvas_fill", "canvas_fill", (trace,), {"selected": 3}
         yield f"{name}fill_order", "fill_order", (trace,), {"selected": 3}
+        yield f"{name}fill_choice", "fill_choice", (trace, 3), {}
         yield f"{name}canvas_position", "canvas_position", (trace, 3), {}
         tokens = tuple(
             TogetherToken(at, one.position, one.token_id, one.text, one.prob, 0.9 * one.prob)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -58,6 +60,25 @@ def test_the_step_the_run_and_its_probability() -> None:
     assert fact("first_guesses", run) == 1
     assert fact("token", run, selected=1) == "<end>"
     assert fact("surprising_probability", run) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text", "words"),
+    [
+        (("\n", "<think>", "84", ".", "</think>", "The", " end"), "\n84.The end", "84. The end"),
+        ((" a", " b", "<end>"), " a b", "a b"),
+        # A character of two tokens, and a text that a stop string has cut.
+        (("\ufffd", "\ufffd"), "é", "é"),
+        ((" a", " b\n"), " a b", "a b"),
+    ],
+)
+def test_a_text_has_a_space_where_it_leaves_out_a_mark(
+    tokens: tuple[str, ...], text: str, words: str
+) -> None:
+    steps = [SimpleNamespace(chosen=SimpleNamespace(text=token)) for token in tokens]
+    run: Any = SimpleNamespace(text=text, token_steps=steps)
+    for name in ("left_text", "right_text", "text"):
+        assert fact(name, run, run) == words
 
 
 def test_the_dice_and_the_cuts() -> None:

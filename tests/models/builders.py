@@ -10,11 +10,14 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
+    DiffusionGemmaConfig,
+    DiffusionGemmaForBlockDiffusion,
     PreTrainedModel,
     PreTrainedTokenizerFast,
 )
 
 from core.models.running.masked import MaskedModel
+from core.models.running.noise import NoiseModel
 from core.models.transformers_model import TransformersModel
 
 KINDS = (
@@ -143,3 +146,28 @@ def random_masked_model() -> MaskedModel:
         tiny_tokenizer(),
         model_id="random diffusion",
     )
+
+
+@cache
+def random_noise_model(seed: int = 0) -> NoiseModel:
+    """A tiny `diffusion_gemma` with random weights and canvases of 8 tokens."""
+    torch.manual_seed(seed)
+    text = {
+        "vocab_size": 300, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+        "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 16, "global_head_dim": 16,
+        "num_experts": 4, "top_k_experts": 2, "moe_intermediate_size": 16, "sliding_window": 16,
+        "max_position_embeddings": 512, "eos_token_id": 0, "pad_token_id": None,
+        "bos_token_id": None, "initializer_range": 0.3,
+        "layer_types": ["sliding_attention", "full_attention"],
+    }  # fmt: skip
+    vision = {
+        "model_type": "gemma4_vision", "hidden_size": 16, "intermediate_size": 16,
+        "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 8,
+        "position_embedding_size": 16,
+    }  # fmt: skip
+    config = DiffusionGemmaConfig(
+        text_config=text, vision_config=vision, canvas_length=8,
+        image_token_id=299, boi_token_id=298, eoi_token_id=297,
+    )  # fmt: skip
+    model = DiffusionGemmaForBlockDiffusion(config)
+    return NoiseModel(model, tiny_tokenizer(), model_id="random diffusion_gemma")

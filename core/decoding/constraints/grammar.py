@@ -49,7 +49,13 @@ class _Tokens:
     def __call__(self, text: str) -> list[int]:
         model, text = self._model(), text[:_MOST_SPELLED]
         try:
-            return [] if model is None else encode_continuation(model, text)
+            if model is None:
+                return []
+            ids = encode_continuation(model, text)
+            if all(self.tokens[token] for token in ids):
+                return ids
+            # `<think>` in a JSON string is text: no special token, but its characters.
+            return [token for char in text for token in encode_continuation(model, char)]
         except Exception:  # A tokenizer may refuse a text; then no spelling is its own.
             return []
 

@@ -15,7 +15,9 @@ from core.decoding.speculative.types import DraftRecord
 def require_draft(_: ContrastiveDecoding, draft_id: str | None) -> None:
     """Raise ConfigError if the draft model is missing."""
     if draft_id is None:
-        raise ConfigError("Contrastive decoding needs a draft model: pass draft=....")
+        raise ConfigError(
+            "Contrastive decoding needs a draft model: pass draft=..., or choose one on the page."
+        )
 
 
 def _outcome(steps: Sequence[Step], _: ContrastiveDecoding, draft: Any) -> RunTokens:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from core.decoding.checks.common import (
     COMMON_CHECKS,
-    MASS_TOLERANCE,
     checked_if_whole,
     count,
 )
@@ -23,17 +22,25 @@ from core.decoding.diffusion.canvas import (
     replayed,
 )
 from core.decoding.diffusion.config import Diffusion
+from core.decoding.diffusion.noise_checks import (
+    canvas_of_noise,
+    is_ranking,
+    noise_faults,
+    order_of_noise,
+    proposals_of_noise,
+)
 from core.decoding.diffusion.order import FillChoice, candidates_of, draw_uniform, reading_of, score
-from core.decoding.diffusion.types import OPEN_CANDIDATES, CanvasStep
+from core.decoding.diffusion.types import CanvasStep
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Check, Trace
 
 
 def self_checks(trace: Trace[Diffusion]) -> list[Check]:
     """Return the checks of every filled position, of the text, and of the canvas."""
-    checks = checked_if_whole(
-        trace, _whole, (canvas_check, _order, _proposals, _dice, *COMMON_CHECKS)
-    )
+    own = (canvas_check, _order, _proposals, _dice)
+    if trace.config.canvas == "noise":
+        own = (canvas_of_noise, order_of_noise, proposals_of_noise, _dice)
+    checks = checked_if_whole(trace, _whole, (*own, *COMMON_CHECKS))
     if checks[0].passed:
         filled, tokens = all_filled(trace), as_tokens(trace)
         checks += [check(filled) for check in STEP_CHECKS]
@@ -61,12 +68,12 @@ def _faults(step: CanvasStep, at: int, config: Diffusion) -> Iterator[str]:
         c.position for c in step.candidates
     } != {*places}:
         yield f"{where}: an open position has no candidates, or they stand elsewhere"
-    if (
-        not step.filled
-        or len(step.emitted) != len(step.texts)
-        or step.limit > config.max_new_tokens
-    ):
-        yield f"{where}: nothing was filled, or a text is missing"
+    if len(step.emitted) != len(step.texts):
+        yield f"{where}: a text is missing"
+    if config.canvas == "noise":
+        yield from noise_faults(step, config)
+    elif not step.filled or step.canvas or step.limit > config.max_new_tokens:
+        yield f"{where}: nothing was filled, or the canvas is longer than the settings allow"
     if len(step.unguided) != (len(step.candidates) if config.cfg_scale else 0):
         yield f"{where}: probabilities before guidance are missing, or there was no guidance"
     if any(not 0 <= position < step.limit for position in step.remasked):
@@ -135,24 +142,14 @@ def _proposals(trace: Trace[Diffusion]) -> Check:
         candidates = listed_in(step.candidates)
         for opened in step.open:
             listed = tuple(candidates[opened.position])
-            probs, same = [c.prob for c in listed], filled.get(opened.position)
+            same = filled.get(opened.position)
             if same and (
                 reading_of(same, trace.config)._replace(filled=True) != opened
                 or candidates_of(same) != listed
             ):
                 faults.append(f"{where}: a filled position's numbers are not those of its token")
-            named = [c for c in listed if c.token_id == opened.token_id]
-            if any((c.text, c.prob) != (opened.text, opened.prob) for c in named) or (
-                not named and opened.prob > min(probs)
-            ):
-                faults.append(f"{where}: the proposed token's numbers are not its candidate's")
-            if (
-                probs != sorted(probs, reverse=True)
-                or sum(probs) > 1 + MASS_TOLERANCE
-                or len({c.token_id for c in listed}) != len(listed)
-                or len(listed) > OPEN_CANDIDATES
-            ):
-                faults.append(f"{where}: the candidates of a position are no ranking")
+            if not is_ranking(opened, listed):
+                faults.append(f"{where}: the numbers of a position's candidates disagree")
     return count("proposals_of_steps", faults, "positions that disagree")
 
 

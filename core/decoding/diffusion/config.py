@@ -8,12 +8,17 @@ from typing import ClassVar, Literal, TypeAlias
 from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens
 from core.decoding.config import MAX_CANDIDATES, SEED, MethodConfig, setting
 from core.decoding.errors import ConfigError
+from core.decoding.shaping.config import Shaping
 from core.decoding.validation import Interval
 
 FillOrder: TypeAlias = Literal["confidence", "margin", "entropy", "random", "left_to_right"]
-CanvasKind: TypeAlias = Literal["whole", "grows"]
+CanvasKind: TypeAlias = Literal["whole", "grows", "noise"]
 
 MAX_BLOCK = 128
+TEMPERATURE = Interval(0.01, 100)
+# Positions of a canvas of noise.
+MAX_CANVAS = 1024
+_MASKS_ONLY = ("min_new_tokens", "remask_per_step", "cfg_scale")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +56,12 @@ class Diffusion(MethodConfig):
             u are the logits with a masked prompt and c those with the prompt; 0 is off. A step
             takes two forwards.
         canvas: `whole` has a mask for every new token from the start; `grows` ends with the block
-            that is being filled.
+            that is being filled; `noise` has random tokens, for models such as DiffusionGemma:
+            each step draws every position again, accepts those that the entropy bound allows, and
+            puts new random tokens at the others. The model sets the length of a canvas; order,
+            blocks and tokens a step do not act.
+        max_denoising_steps: of the canvas `noise`: steps after which a canvas is finished.
+        t_min, t_max: of the canvas `noise`: the temperature falls from `t_max` towards `t_min`.
         seed: seed of draws and of the random order.
     """
 
@@ -83,7 +93,14 @@ class Diffusion(MethodConfig):
     cfg_scale: float = setting(
         0.0, "guidance away from the canvas with a masked prompt", Interval(0, 100)
     )
-    canvas: CanvasKind = setting("whole", "all masks from the start, or block by block")
+    canvas: CanvasKind = setting(
+        "whole", "all masks from the start, block by block, or random tokens (noise)"
+    )
+    max_denoising_steps: int = setting(
+        48, "of the canvas noise: steps after which a canvas is finished", Interval(1, 1000)
+    )
+    t_min: float = setting(0.4, "of the canvas noise: final temperature", TEMPERATURE)
+    t_max: float = setting(0.8, "of the canvas noise: initial temperature", TEMPERATURE)
     seed: int = setting(0, within=SEED)
 
     def __post_init__(self) -> None:
@@ -94,8 +111,27 @@ class Diffusion(MethodConfig):
                 "positions in any order: switch it off.",
                 "constraint",
             )
+        if self.t_max <= self.t_min:
+            raise ConfigError(f"must be above t_min, got {self.t_max}.", "t_max", "Diffusion")
+        one_a_step = self.order != "entropy" and self.tokens_per_step == 1
+        if self.remask_per_step and one_a_step and self.canvas != "noise":
+            raise ConfigError(
+                "needs tokens_per_step above 1, or the order entropy: a step masks fewer tokens "
+                "again than it fills.", "remask_per_step", "Diffusion",
+            )  # fmt: skip
+        if self.canvas != "noise":
+            return
+        if self.shaping != Shaping():
+            raise ConfigError(
+                "must be left out: on the canvas noise, t_max and t_min set the temperature, and "
+                "nothing else shapes.", "shaping", "Diffusion",
+            )  # fmt: skip
+        for name in _MASKS_ONLY:
+            if value := getattr(self, name):
+                raise ConfigError(f"must be 0 on the canvas noise, got {value}.", name, "Diffusion")
 
     @property
     def chooser(self) -> Greedy | Sampling:
         """Settings that choose the token of a position, given its logits."""
-        return as_single_tokens(self, self.shaping.temperature > 0)
+        draws = self.canvas != "noise" and self.shaping.temperature > 0
+        return as_single_tokens(self, draws)

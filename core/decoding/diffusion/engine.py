@@ -25,6 +25,7 @@ from core.decoding.diffusion.canvas import (
 )
 from core.decoding.diffusion.config import Diffusion
 from core.decoding.diffusion.gained import with_text
+from core.decoding.diffusion.noise import Denoises, generate_from_noise
 from core.decoding.diffusion.order import FillChoice, candidates_of, draw_uniform, reading_of
 from core.decoding.diffusion.types import CanvasSeconds, CanvasStep, OpenCandidate, Unguided
 from core.decoding.errors import ModelError
@@ -49,12 +50,22 @@ class FillsMasks(Protocol):
         ...
 
 
+def is_diffusion_model(model: LanguageModel) -> bool:
+    """Return whether a model fills a canvas and has no next token."""
+    return offers(model, FillsMasks) or offers(model, Denoises)
+
+
 def require_masks(model: LanguageModel) -> FillsMasks:
     """Return the model as one that fills masks.
 
     Raises:
         ModelError: it predicts the next token.
     """
+    if offers(model, Denoises):
+        raise ModelError(
+            f"{model.model_id} denoises a canvas of random tokens and fills no masks: set the "
+            "canvas to noise, or take embedded:diffusion."
+        )
     if not offers(model, FillsMasks):
         raise ModelError(
             f"{model.model_id} predicts the next token, and masked diffusion needs a model that "
@@ -67,9 +78,12 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: Diffusion)
     """Yield the steps until the text before the first mask ends.
 
     Raises:
-        ModelError: the model fills no masks.
+        ModelError: the model fills no masks; on the canvas noise, it denoises none.
         DecodingError: the model returned no distribution, or every token is banned.
     """
+    if config.canvas == "noise":
+        yield from generate_from_noise(model, prompt_ids, config)
+        return
     masks, limit = require_masks(model), token_limit(model, prompt_ids, config)
     tokens: list[int | None] = [None] * limit
     ending, shown = Ending(model, config, limit), 0

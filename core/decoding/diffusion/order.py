@@ -112,8 +112,8 @@ def candidates_of(step: TokenStep) -> tuple[OpenCandidate, ...]:
     """Return the most probable tokens at a position, from the step that proposes its token."""
     return tuple(
         OpenCandidate(step.index, c.token_id, c.text, c.raw_prob)
-        for c in step.candidates[:OPEN_CANDIDATES]
-        if c.rank <= OPEN_CANDIDATES
+        for rank, c in enumerate(step.candidates[:OPEN_CANDIDATES], 1)
+        if c.rank == rank
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
 from core.decoding.config import MAX_NEW_TOKENS, Ended
-from core.decoding.diffusion.config import MAX_BLOCK, FillOrder
+from core.decoding.diffusion.config import MAX_CANVAS, FillOrder
 from core.decoding.record.bounds import (
     Bounds,
     ByColumn,
@@ -60,6 +60,13 @@ class OpenCandidate(NamedTuple):
     prob: Prob
 
 
+class CanvasToken(NamedTuple):
+    """A token that stands on a canvas of noise."""
+
+    token_id: TokenId
+    text: ShortText
+
+
 class Unguided(NamedTuple):
     """Probabilities of a candidate before guidance: with the prompt, and with a masked prompt."""
 
@@ -106,19 +113,25 @@ class CanvasStep(Step):
     index: Index
     limit: Annotated[int, Bounds(ge=1, le=MAX_NEW_TOKENS)]
     open: Annotated[
-        tuple[OpenPosition, ...], ByColumn(), Bounds(min_length=1, max_length=MAX_BLOCK)
+        tuple[OpenPosition, ...], ByColumn(), Bounds(min_length=1, max_length=MAX_CANVAS)
     ]
     candidates: Annotated[
-        tuple[OpenCandidate, ...], ByColumn(), Bounds(max_length=OPEN_CANDIDATES * MAX_BLOCK)
+        tuple[OpenCandidate, ...], ByColumn(), Bounds(max_length=OPEN_CANDIDATES * MAX_CANVAS)
     ]
-    filled: Annotated[tuple[TokenStep, ...], Bounds(min_length=1, max_length=MAX_BLOCK)]
+    canvas: Annotated[
+        tuple[CanvasToken, ...],
+        ByColumn(),
+        Bounds(max_length=MAX_CANVAS),
+        LeftOut(lambda step: not step.canvas),
+    ] = ()
+    filled: Annotated[tuple[TokenStep, ...], Bounds(max_length=MAX_CANVAS)]
     remasked: Annotated[
-        tuple[Index, ...], Bounds(max_length=MAX_BLOCK), LeftOut(lambda step: not step.remasked)
+        tuple[Index, ...], Bounds(max_length=MAX_CANVAS), LeftOut(lambda step: not step.remasked)
     ] = ()
     unguided: Annotated[
         tuple[Unguided, ...],
         ByColumn(),
-        Bounds(max_length=OPEN_CANDIDATES * MAX_BLOCK),
+        Bounds(max_length=OPEN_CANDIDATES * MAX_CANVAS),
         LeftOut(lambda step: not step.unguided),
     ] = ()
     emitted: TokenIds

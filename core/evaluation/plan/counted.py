@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import torch
 
+from core.decoding.diffusion.noise import EncodedText
 from core.decoding.protocol import Context, HiddenContext, LanguageModel, TokenRows, Wrapped, offers
 
 
@@ -27,9 +28,33 @@ class Counted(Wrapped):
         kind = _CountedHidden if offers(context, HiddenContext) else _CountedContext
         return cast(Context, kind(context, self))
 
+    def fill(self, ids: Sequence[int]) -> torch.Tensor:
+        """Return the logits of a canvas of masks."""
+        self.forwards += 1
+        return cast(torch.Tensor, self._inner.fill(ids))
+
+    def encode_text(self, ids: Sequence[int]) -> EncodedText:
+        """Return the text before a canvas of noise, whose forwards are counted."""
+        self.forwards += 1
+        return cast(EncodedText, _CountedText(self._inner.encode_text(ids), self))
+
     def as_model(self) -> LanguageModel:
         """Return this wrapper typed as a model; other attributes are the wrapped model's."""
         return cast(LanguageModel, self)
+
+
+class _CountedText(Wrapped):
+    def __init__(self, text: EncodedText, counter: Counted) -> None:
+        super().__init__(text)
+        self._counter = counter
+
+    def extend(self, ids: Sequence[int]) -> None:
+        self._counter.forwards += 1
+        self._inner.extend(ids)
+
+    def denoise(self, canvas: Sequence[int], conditioning: torch.Tensor | None) -> torch.Tensor:
+        self._counter.forwards += 1
+        return cast(torch.Tensor, self._inner.denoise(canvas, conditioning))
 
 
 class _CountedContext(Wrapped):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
+from core.decoding.diffusion.engine import is_diffusion_model
 from core.decoding.loop.text import encode_continuation
 from core.decoding.protocol import LanguageModel
 
@@ -32,7 +33,8 @@ def score_reference(
     Prompt and answer are encoded as one text, and the tokens after the prompt's own tokens are
     scored; trailing white space of the prompt counts as the answer's. The end of sequence is not
     counted. Return None if prompt and answer don't fit into the window, if the model has no
-    embedding for a token of the answer, or if its server doesn't name all tokens.
+    embedding for a token of the answer, if its server doesn't name all tokens, or if it is a
+    diffusion model, which has no next token.
 
     Args:
         prompt: text, or the ids of a conversation, which keeps its trailing white space.
@@ -40,7 +42,7 @@ def score_reference(
     Raises:
         PromptError: an empty prompt.
     """
-    if getattr(model, "known", None) is not None:
+    if getattr(model, "known", None) is not None or is_diffusion_model(model):
         return None
     prompt_ids, ids = _encode_pair(model, prompt, answer)
     window = model.context_window

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from core.decoding.counting import counted, nth
-from core.decoding.diffusion.canvas import canvas_steps
-from core.decoding.diffusion.types import CanvasStep
+from core.decoding.diffusion.canvas import canvas_steps, listed_in
+from core.decoding.diffusion.types import CanvasStep, OpenPosition
 from core.decoding.record.trace import Trace
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.grid import (
@@ -69,6 +69,7 @@ class Filled(NamedTuple):
     """A filled position: its step, its token, and the probability with which it came.
 
     Args:
+        step: on a canvas of noise the step since which the token has been the most probable one.
         masked_again: the step that masked it again; None if the token stayed.
     """
 
@@ -90,11 +91,32 @@ def filled_positions(trace: Trace) -> list[Filled]:
     for step in canvas_steps(trace):
         for position in step.remasked:
             filled[last[position]] = filled[last[position]]._replace(masked_again=step.index)
+        if step.canvas and step.filled:
+            filled += _settled(trace, step)
+            continue
         for one in step.filled:
             last[one.index] = len(filled)
             token = one.chosen
             filled.append(Filled(step.index, one.index, token.token_id, token.text, token.raw_prob))
     return filled
+
+
+def _settled(trace: Trace, finished: CanvasStep) -> list[Filled]:
+    """Return the positions of a canvas of noise, in the order in which their most probable tokens
+    became the final ones.
+    """
+    since = {one.index: Filled(finished.index, one.index, one.token_id, one.chosen.text, 1.0)
+             for one in finished.filled}  # fmt: skip
+    going = {*since}
+    for step in reversed(canvas_steps(trace)[: finished.index + 1]):
+        listed = listed_in(step.candidates)
+        for position in sorted(going):
+            first = next(iter(listed.get(position, ())), None)
+            if first is None or first.token_id != since[position].token_id:
+                going.discard(position)
+            else:
+                since[position] = since[position]._replace(step=step.index, prob=first.prob)
+    return sorted(since.values(), key=lambda one: (one.step, one.position))
 
 
 def _alt(trace: Trace, steps: Sequence[CanvasStep], rows: Sequence[int]) -> Sequence[str]:
@@ -116,13 +138,14 @@ def _alt(trace: Trace, steps: Sequence[CanvasStep], rows: Sequence[int]) -> Sequ
     canvas_fill_data,
     subtitle=lambda theme, paper, part: (
         part.sentence(paper),
-        theme.in_words("{Hue}: how sure the model was of a masked position’s token."),
+        theme.in_words("{Hue}: how sure the model was of a position’s token."),
     ),
     alt=_alt,
     key=lambda theme, steps: [
         [
-            (theme.accent, "filled at this step", "<b>□</b>"),
+            (theme.accent, "kept by this step", "<b>□</b>"),
             any(step.remasked for step in steps) and (theme.muted, "masked again", "▨"),
+            any(step.canvas for step in steps) and (theme.muted, "new noise", "▨"),
         ]
     ],
 )
@@ -184,32 +207,30 @@ def rows_of(steps: Sequence[CanvasStep], selected: int | None) -> list[int]:
     )
     if len(opened) <= _MOST_ROWS:
         return opened
-    filled = [one.index for step in steps for one in step.filled]
+    filled = [one.position for step in steps for one in step.open if one.filled]
     wanted = dict.fromkeys([*([] if selected is None else [selected]), *filled, *opened])
     return sorted(row for row in list(wanted)[:_MOST_ROWS] if row in opened)
 
 
 def _cells(trace: Trace, steps: Sequence[CanvasStep], rows: Sequence[int]) -> list[Cell]:
-    filled, cells = filled_positions(trace), []
+    filled, every, cells = filled_positions(trace), canvas_steps(trace), list[Cell]()
     for column, step in enumerate(steps):
         standing = {one.position: one for one in filled if one.stands_at(step.index)}
         opened = {one.position: one for one in step.open}
-        first, *more = (one.chosen.text for one in step.filled)
-        told = str(1 + len(more)) if more else first
-        cells.append(Cell(column, -1, None, told, _head(step), (step.index, step.filled[0].index)))
+        kept = [one for one in step.open if one.filled]
+        told = str(len(kept)) if len(kept) > 1 else kept[0].text
+        cells.append(Cell(column, -1, None, told, _head(step), (step.index, kept[0].position)))
+        after = _noise_after(step, every)
+        final = {one.index: one.chosen.text for one in step.filled} if step.canvas else {}
         for row, position in enumerate(rows):
-            here, done = opened.get(position), standing.get(position)
-            where = f"step {nth(step.index)} · position {nth(position)}"
             key = (step.index, position)
-            if here:
-                hover = lines(
-                    f"<b>{show_token(here.text, 40)}</b>",
-                    f"{where}: {'filled' if here.filled else 'proposed, stays masked'}",
-                    f"probability {percent(here.prob)} · entropy {here.entropy:.3f} nats",
-                )
-                cell = Cell(column, row, here.prob, here.text, hover, key, ringed=here.filled)
-                cells.append(cell)
-            elif done:
+            if here := opened.get(position):
+                cell = Cell(column, row, here.prob, here.text, _hover(step, here), key)
+                if position in after:
+                    cell = cell._replace(token=after[position], faded=True)
+                cell = cell._replace(token=final.get(position, cell.token))
+                cells.append(cell._replace(ringed=here.filled or position in final))
+            elif done := standing.get(position):
                 again = done.masked_again == step.index
                 hover = lines(
                     f"<b>{show_token(done.text, 40)}</b>",
@@ -220,11 +241,39 @@ def _cells(trace: Trace, steps: Sequence[CanvasStep], rows: Sequence[int]) -> li
     return cells
 
 
+def _noise_after(step: CanvasStep, steps: Sequence[CanvasStep]) -> dict[int, str]:
+    """Return the random tokens that a step on a canvas of noise leaves, by position."""
+    if not step.canvas or step.filled or step.index + 1 == len(steps):
+        return {}
+    left = zip(step.open, steps[step.index + 1].canvas, strict=True)
+    return {one.position: token.text for one, token in left if not one.filled}
+
+
+def _hover(step: CanvasStep, here: OpenPosition) -> str:
+    stays, goes, before = "filled", "stays masked", ""
+    if step.canvas:
+        stays, goes = "accepted", "replaced by noise"
+        on_it = step.canvas[here.position - step.open[0].position].text
+        before = f"on the canvas before: {show_token(on_it, 40)}"
+    return lines(
+        f"<b>{show_token(here.text, 40)}</b>",
+        f"step {nth(step.index)} · position {nth(here.position)}: "
+        f"{stays if here.filled else f'proposed, {goes}'}",
+        before,
+        f"probability {percent(here.prob)} · entropy {here.entropy:.3f} nats",
+    )
+
+
 def _head(step: CanvasStep) -> str:
-    tokens = ", ".join(show_token(one.chosen.text, 20) for one in step.filled[:8])
+    kept = [one for one in step.open if one.filled]
+    tokens = ", ".join(show_token(one.text, 20) for one in kept[:8])
+    left = len(step.open) - len(kept)
     return lines(
         f"<b>step {nth(step.index)}</b>",
-        f"filled: {tokens}",
+        f"{'accepted' if step.canvas else 'filled'}: {tokens}",
         bool(step.remasked) and f"masked again: {counted(len(step.remasked), 'token')}",
-        f"{counted(len(step.open) - len(step.filled), 'open position')} of the block left",
+        bool(step.filled and step.canvas) and "the canvas is finished",
+        f"{counted(left, 'position')} replaced by noise"
+        if step.canvas
+        else f"{counted(left, 'open position')} of the block left",
     )

@@ -53,6 +53,8 @@ def fill_order_data(trace: Trace) -> TableRows:
     fill_order_data,
     subtitle=lambda trace, early, again: (
         f"{counted(forwards_of(trace), 'forward')} for {counted(len(trace.token_ids), 'token')}.",
+        any(step.canvas for step in canvas_steps(trace))
+        and "A token’s step is the one since which it has been the likeliest.",
         early > 0 and f"{counted(early, 'token')} came before one on the left.",
         again > 0 and f"Masked again on the way: {counted(again, 'token')}.",
     ),

@@ -15,6 +15,7 @@ from safetensors import safe_open
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
+    AutoModelForImageTextToText,
     AutoModelForSequenceClassification,
     AutoTokenizer,
     GenerationConfig,
@@ -34,6 +35,8 @@ from core.models.loading.errors import explain, explaining
 from core.models.loading.folder import check_folder, is_plain_name, read_json
 from core.models.loading.tokenizer_bounds import check_growth
 
+# Block diffusion models on a canvas of random tokens, whose classes also read images.
+NOISE_TYPES = ("diffusion_gemma",)
 LOCAL: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
 _FLOATING = ("F", "BF")
 Head: TypeAlias = Literal["writes", "scores"]
@@ -42,6 +45,11 @@ AUTO: dict[Head, Any] = {
     "writes": AutoModelForCausalLM,
     "scores": AutoModelForSequenceClassification,
 }
+
+
+def auto_class(head: Head, config: PreTrainedConfig) -> Any:
+    """Return the class of transformers that builds a model with this head."""
+    return AutoModelForImageTextToText if config.model_type in NOISE_TYPES else AUTO[head]
 
 
 class Inspected(TypedDict):
@@ -67,7 +75,7 @@ def inspect(folder: str, model_id: str, head: Head = "writes") -> Inspected:
             GenerationConfig.from_pretrained(where, local_files_only=True)
     try:
         with torch.device("meta"):  # Allocates no memory.
-            model = AUTO[head].from_config(config, trust_remote_code=False)
+            model = auto_class(head, config).from_config(config, trust_remote_code=False)
     except MemoryError:
         raise
     except Exception as error:
@@ -104,6 +112,8 @@ def load_config(folder: Path, model_id: str, head: Head = "writes") -> PreTraine
         _require_scores(config, model_id)
         return config
     kind = config.model_type
+    if kind in NOISE_TYPES:
+        return config
     writes = type(config) in MODEL_FOR_CAUSAL_LM_MAPPING and not config.is_encoder_decoder
     # Encoders such as BERT can be loaded with a language-modelling head that looks both ways.
     encodes = type(config) in MODEL_FOR_MASKED_LM_MAPPING or kind == "bert-generation"

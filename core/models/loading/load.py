@@ -33,10 +33,10 @@ from core.models.loading.device import device_named, number_type_named
 from core.models.loading.errors import explain, explaining
 from core.models.loading.folder import check_folder, state_of, weights_digest
 from core.models.loading.inspection import (
-    AUTO,
     LOCAL,
     Head,
     Inspected,
+    auto_class,
     load_config,
     load_tokenizer,
 )
@@ -217,7 +217,7 @@ def _load_weights(
 ) -> tuple[PreTrainedModel, str]:
     """Return the model, and a note on tensors in its files that it doesn't use."""
     with explaining(model_id, "weights"):
-        model, report = AUTO[head].from_pretrained(
+        model, report = auto_class(head, config).from_pretrained(
             folder,
             config=config,
             dtype=dtype,

@@ -10,6 +10,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from core.decoding.errors import ModelError
+from core.models.running.noise import NOISE_TYPES, NoiseModel
 from core.models.transformers_model import TransformersModel
 
 
@@ -83,11 +84,14 @@ class MaskedModel(TransformersModel):
 def wrapped(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, **options: Any
 ) -> TransformersModel:
-    """Return the model as a `TransformersModel`, a bidirectional one as a `MaskedModel`.
+    """Return the model as a `TransformersModel`, a bidirectional one as a `MaskedModel`, one with a
+    canvas of noise as a `NoiseModel`.
 
     Args:
         options: of `TransformersModel`.
     """
+    if model.config.model_type in NOISE_TYPES:
+        return NoiseModel(model, tokenizer, **options)
     config = model.config.get_text_config(decoder=True)
     kind = MaskedModel if getattr(config, "is_causal", True) is False else TransformersModel
     return kind(model, tokenizer, **options)

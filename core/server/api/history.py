@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.decoding.beam.types import BeamStep
 from core.decoding.config import MethodConfig
+from core.decoding.diffusion.types import CanvasStep
 from core.decoding.record.steps import PromptStep, Step, TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import DraftRound
@@ -78,6 +79,14 @@ class Record(RequestJob):
         return self.configs[0].method if self.configs else ""
 
     @property
+    def rule(self) -> str:
+        """Kind of the constraint on the answer, or `tools`; empty if nothing constrains it."""
+        constraint = self.configs[0].shaping.constraint if self.configs else None
+        if constraint is None:
+            return ""
+        return "tools" if self.body.get("tools") and constraint.kind == "lark" else constraint.kind
+
+    @property
     def seconds_to_first_token(self) -> float | None:
         return None if self.first_token is None else self.first_token - self.started
 
@@ -95,8 +104,8 @@ class Record(RequestJob):
 
     def add_call(self, choice: int, call: CallText) -> None:
         """Append a part of a call of a tool."""
-        _, written = self.calls.get((choice, call.index), ("", ""))
-        self.calls[choice, call.index] = call.name, written + call.arguments
+        _, written = self.calls.get((choice, call.number), ("", ""))
+        self.calls[choice, call.number] = call.name, written + call.arguments
 
     def count(self, tokens: int, made: float) -> None:
         """Count tokens of a step.
@@ -136,6 +145,8 @@ def _rows(step: Step) -> int:
         return sum(1 + len(token.candidates) for token in step.drafted)
     if isinstance(step, BeamStep):
         return len(step.candidates)
+    if isinstance(step, CanvasStep):
+        return len(step.open) + len(step.candidates) + sum(map(_rows, step.filled))
     assert isinstance(step, TokenStep)
     return len(step.candidates) + 2
 

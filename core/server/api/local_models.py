@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from core.models.places import EMBEDDED_PREFIX, list_embedded
+from core.models.places import EMBEDDED_PREFIX, list_diffusion, list_embedded
 from core.models.registry import load_model
 from core.models.reporting import Report
 from core.models.stopping import ShouldStop
@@ -31,7 +31,8 @@ class LocalModels:
         if self._only:
             return list(self._only)
         embedded = sorted(list_embedded(), key=lambda name: (name != "target", name))
-        return [*(EMBEDDED_PREFIX + name for name in embedded), *self._others]
+        names = [*embedded, *list_diffusion()]
+        return [*(EMBEDDED_PREFIX + name for name in names), *self._others]
 
     def load(self, where: str, should_stop: Callable[[], bool] = lambda: False) -> Any:
         """Return the model; concurrent requests wait for the same load.

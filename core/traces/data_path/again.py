@@ -44,6 +44,7 @@ def record_path(
     *,
     on_step: Callable[[Step], object],
     should_stop: Callable[[], bool],
+    draft: Any = None,
 ) -> tuple[DataPath, Trace]:
     """Return the data path of a run, and its trace.
 
@@ -51,6 +52,7 @@ def record_path(
         prompt: text, token ids, or messages for the chat template.
         most_calls: limit on recorded calls, as in `record`.
         on_step: called after each step; isn't recorded.
+        draft: the draft model of contrastive decoding.
     """
     with record(most_calls) as recorder:
 
@@ -61,7 +63,7 @@ def record_path(
         is_chat = not isinstance(prompt, str) and prompt and isinstance(prompt[0], Mapping)
         config = replace(config)  # Check the settings again, as for a request.
         read: Any = model.encode_chat(prompt) if is_chat else prompt
-        trace = collect(model, read, config, on_step=on_each, should_stop=should_stop)
+        trace = collect(model, read, config, draft=draft, on_step=on_each, should_stop=should_stop)
     return recorder.path, trace
 
 

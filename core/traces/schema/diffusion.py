@@ -25,7 +25,14 @@ def _fills_open_positions(step: CanvasStep) -> None:
     if step.unguided and len(step.unguided) != len(step.candidates):
         raise ValueError("a step has not two probabilities before guidance for each candidate")
     filled = [one.index for one in step.filled]
-    if len(set(filled)) != len(filled) or {*filled} != {o.position for o in step.open if o.filled}:
+    if step.canvas:
+        if len(step.canvas) != len(places) or filled not in ([], places) or step.remasked:
+            raise ValueError("a canvas of noise has not one token for each position")
+    elif (
+        not filled
+        or len(set(filled)) != len(filled)
+        or ({*filled} != {o.position for o in step.open if o.filled})
+    ):
         raise ValueError("a step fills other positions than it says")
     if len(step.emitted) != len(step.texts):
         raise ValueError("a step has not one text for each token that the text gained")
@@ -39,6 +46,8 @@ def _one_canvas(trace: Trace) -> None:
     if not isinstance(trace.config, Diffusion):
         return
     steps = canvas_steps(trace)
+    if any(bool(step.canvas) != (trace.config.canvas == "noise") for step in steps):
+        raise ValueError("the tokens of a canvas of noise are missing, or its canvas is of masks")
     if len({step.limit for step in steps}) > 1:
         raise ValueError("the canvas changes its length")
     filled: set[int] = set()

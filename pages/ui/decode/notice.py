@@ -101,5 +101,5 @@ def _cuts(step: TokenStep) -> str:
     stage, everything = cut[-1], step.stages[0].kept
     return (
         f"After {stage_name(stage.name)} {stage.kept:,} of {everything:,} tokens can be drawn; the "
-        "others have no lower bar."
+        "others have the upper bar only."
     )

@@ -29,8 +29,16 @@ ORDERS = {
 }
 
 
+def _noise(read: Read) -> bool:
+    return bool(read("canvas") == "noise")
+
+
+def _masks(read: Read) -> bool:
+    return not _noise(read)
+
+
 def _by_entropy(read: Read) -> bool:
-    return bool(read("fill_order") == "entropy")
+    return _noise(read) or bool(read("fill_order") == "entropy")
 
 
 def _by_number(read: Read) -> bool:
@@ -38,7 +46,7 @@ def _by_number(read: Read) -> bool:
 
 
 def _fills_several(read: Read) -> bool:
-    return _by_entropy(read) or int(read("a_step")) > 1
+    return _masks(read) and (_by_entropy(read) or int(read("a_step")) > 1)
 
 
 def _settles(read: Read) -> bool:
@@ -46,40 +54,47 @@ def _settles(read: Read) -> bool:
 
 
 def _draws(read: Read) -> bool:
-    return nearest_temperature(float(read("fill_temperature"))) > 0
+    return _masks(read) and nearest_temperature(float(read("fill_temperature"))) > 0
 
 
 declare(
     Menu(MODEL, "Diffusion model", "embedded:diffusion",
         lambda: {name: name for name in models.diffusion()}, free=models.free_choice, width=220,
-        help="A model that fills masks: bidirectional, with a mask token in its config."),
+        help="A model that fills masks: bidirectional, with a mask token in its config. Or a "
+        "diffusion_gemma model, for the canvas Noise."),
 )  # fmt: skip
 ROWS = declare(
     Number("fill_tokens", "New tokens", 40, 1, MAX_TOKENS, field="max_new_tokens"),
-    Number("block", "Block length", 16, 1, MAX_BLOCK, field="block_length",
+    Number("block", "Block length", 16, 1, MAX_BLOCK, field="block_length", acts=_masks,
         help="Blocks are filled from left to right; inside a block any position may come first."),
-    Segments("fill_order", "Fill first", "confidence", ORDERS, field="order"),
+    Segments("fill_order", "Fill first", "confidence", ORDERS, field="order", acts=_masks),
     Number("a_step", "Tokens a step", 2, 1, MAX_BLOCK, field="tokens_per_step", acts=_by_number),
     Number("entropy_bound", "Entropy bound, nats", 0.1, 0.0, 100.0, 0.1, field="entropy_bound",
         acts=_by_entropy,
-        help="A step fills as many positions, the lowest entropies first, as their entropies add "
+        help="A step keeps as many positions, the lowest entropies first, as their entropies add "
         "up to, without the highest of them."),
     Number("remask", "Masks again", 0, 0, MAX_BLOCK, field="remask_per_step", acts=_fills_several,
         help="So many tokens of the block, those that came with the lowest probabilities, are "
         "masked again at each step that fills more, until the block is full. 0 keeps all."),
     Number("settle", "Confident below, nats", 0.0, 0.0, 100.0, 0.05, field="confidence_threshold",
-        help="A step fills the whole block when the mean entropy of its masked positions is lower "
-        "and its most probable tokens are stable. 0 never does."),
+        help="The block is filled, or the canvas of noise finished, when the mean entropy of its "
+        "open positions is lower and their most probable tokens are stable. 0 never does."),
     Number("stable", "Stable for steps", 1, 0, 100, field="stability_threshold", acts=_settles),
-    Number("cfg", "Guidance", 0.0, 0.0, 100.0, 0.5, field="cfg_scale",
+    Number("cfg", "Guidance", 0.0, 0.0, 100.0, 0.5, field="cfg_scale", acts=_masks,
         help="Classifier-free guidance: a second forward with a masked prompt, and logits further "
         "away from it by this factor. 0 is off."),
     Number("fill_temperature", "Temperature", 0.0, 0.0, 10.0, 0.1, field="shaping.temperature",
-        to_field=nearest_temperature,
+        to_field=nearest_temperature, acts=_masks,
         help="0 proposes the most probable token of each position."),
-    Segments("canvas", "Canvas", "whole", {"whole": "Whole", "grows": "Grows by blocks"},
-        field="canvas",
-        help="All masks from the start, or only those up to the end of the block."),
+    Segments("canvas", "Canvas", "whole",
+        {"whole": "Whole", "grows": "Grows by blocks", "noise": "Noise"}, field="canvas",
+        help="All masks from the start, only those up to the end of the block, or random tokens "
+        "that are drawn again at every step, for a diffusion_gemma model."),
+    Number("denoise", "Steps a canvas", 48, 1, 1000, field="max_denoising_steps", acts=_noise,
+        help="A canvas of noise is finished after so many steps."),
+    Number("t_max", "Temperature from", 0.8, 0.02, 100.0, 0.1, field="t_max", acts=_noise),
+    Number("t_min", "to", 0.4, 0.01, 100.0, 0.1, field="t_min", acts=_noise,
+        help="The temperature falls from the first value towards this one."),
 )  # fmt: skip
 _FILTER_ROWS = [row for row in KNOB_ROWS if row.key in FILTER_KEYS and row.key != "temperature"]
 _RUN = (
@@ -110,17 +125,21 @@ def size() -> None:
         draw("canvas", "remask")
         draw("settle", "stable")
         draw("cfg")
-        draw_rail("diffusion-filters", _FILTER_ROWS)
+        if _masks(value):
+            draw_rail("diffusion-filters", _FILTER_ROWS)
 
 
 def order() -> None:
-    """Draw the controls of the order, of the tokens of a step, and of the temperature."""
+    """Draw the controls of what a step keeps, and of the temperature."""
     with st.container(
         key=platform.key("diffusion-order"),
         horizontal=True,
         vertical_alignment="center",
         gap="medium",
     ):
+        if _noise(value):
+            draw("entropy_bound", "denoise", "t_max", "t_min")
+            return
         draw("fill_order")
         draw("entropy_bound" if _by_entropy(value) else "a_step", "fill_temperature")
 

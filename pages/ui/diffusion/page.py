@@ -35,15 +35,24 @@ STRIP, TEXT, CANVAS, LOOKS = "diffusion-strip", "diffusion-text", "diffusion-can
 _NOTICE = """
 ## What to notice
 
-- Look for a token far right that came before one on its left: the model sees both sides, and fills
-  what it is surest of. Full stops and ends of a sentence often come first.
-- A masked position's proposal changes while its neighbours fill: choose a cell and open One
-  position.
+- Look for a token far right that came before one on its left. Choose it and open Why it came then:
+  the model was surer of it than of all positions that stayed open. Full stops often come first.
+- A masked position's proposal changes while its neighbours fill: open One position.
 - Masks again (More settings) takes back the least sure tokens of the block: a hatched cell. Later
   steps fill them with more of the text in sight.
 - More tokens a step save forwards, but tokens of one step don't see each other: two that are
   likely alone may not fit together.
 - Left to right in blocks of 1 is the autoregressive order, with this model.
+"""
+_NOTICE_NOISE = """
+## What to notice
+
+- The canvas begins with random tokens. Each step draws every position again and accepts the surest
+  ones, marked with a ring; hatched positions get new random tokens.
+- An accepted token is not final: a later step may draw another one. The last step writes the most
+  probable token of each position.
+- Why it came then shows the entropies by which a step accepts; One position shows how the
+  candidates change while the temperature falls.
 """
 
 
@@ -154,6 +163,7 @@ def _click(view: DiffusionView, custom: list[object]) -> None:
 
 def _canvas(view: DiffusionView, trace: Trace) -> None:
     figure.omit_captions(settings_caption(trace))
+    view.write_position()
     address.keep()
     columns, count = state.shown_steps(), len(canvas_steps(trace))
     width = state.canvas_width()
@@ -185,7 +195,8 @@ def _canvas(view: DiffusionView, trace: Trace) -> None:
             )
             pager.draw(view, "first", pager.of_span(view.first, columns, count), "steps")
     with right, st.container(key=platform.key("notice")):
-        st.markdown(_NOTICE)
+        from_noise = trace.require(Diffusion).config.canvas == "noise"
+        st.markdown(_NOTICE_NOISE if from_noise else _NOTICE)
         panel.made_by(settings_caption(trace))
 
 
@@ -197,6 +208,9 @@ def _looks(view: DiffusionView, trace: Trace) -> None:
     def order() -> None:
         figure.chart(parts.ORDER.part(view, trace), depends, on_click=select, across=True)
 
+    def choice() -> None:
+        figure.chart(parts.CHOICE.part(view, trace), depends, on_click=select, across=True)
+
     def position() -> None:
         figure.chart(parts.POSITION.part(view, trace), depends, across=True)
 
@@ -205,12 +219,13 @@ def _looks(view: DiffusionView, trace: Trace) -> None:
 
     drawings = {
         "order": Tab("Order", order),
+        "choice": Tab("Why it came then", choice),
         "position": Tab("One position", position),
         "together": Tab("Filled together", partial(_together, view, trace)),
     }
     if state.stored_budget() is not None:
         drawings["budget"] = Tab("Forwards and right answers", budget)
-    panel.tabs("diffusion_look", drawings, ready=("order", "position"))
+    panel.tabs("diffusion_look", drawings, ready=("order", "choice", "position"))
     panel.watch(view)
 
 
@@ -223,7 +238,9 @@ def _together(view: DiffusionView, trace: Trace) -> None:
         figure.chart(parts.TOGETHER.part(view, trace), depends, on_click=select, across=True)
         return
     hindrance = ""
-    if not several:
+    if trace.require(Diffusion).config.canvas == "noise":
+        hindrance = "A canvas of noise draws all its tokens again at each step."
+    elif not several:
         hindrance = "Every step filled one token, so no two were filled together."
     elif not may_load:
         hindrance = "Choose this run's model above first."

@@ -34,6 +34,12 @@ POSITION = PagePart(
     lambda view, trace: {"trace": trace, "position": view.position},
     where=lambda view: str(nth(view.position or 0)),
 )
+CHOICE = PagePart(
+    "choice",
+    figures.fill_choice,
+    lambda view, trace: {"trace": trace, "position": view.position},
+    where=lambda view: str(nth(view.position or 0)),
+)
 TOGETHER = PagePart(
     "filled-together",
     figures.filled_together,
@@ -50,4 +56,4 @@ def _budget(_view: DiffusionView, _trace: Trace) -> dict[str, object] | None:
 
 
 BUDGET = PagePart("diffusion-budget", figures.diffusion_budget, _budget)
-PARTS = (CANVAS, ORDER, POSITION, TOGETHER, BUDGET)
+PARTS = (CANVAS, ORDER, CHOICE, POSITION, TOGETHER, BUDGET)

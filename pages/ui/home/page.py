@@ -42,7 +42,7 @@ def show() -> None:
         frame.intro(
             "See how a language model chooses its words",
             "A model gives every possible next token a probability, and a decoder picks one. "
-            "Write a beginning, press **Run**, and see what six decoders make of it.",
+            "Write a beginning, press **Run**, and read what six decoders write.",
         )
         _ways_in()
     with st.container(key="home-prompt"):

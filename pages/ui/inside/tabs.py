@@ -219,6 +219,9 @@ def _lens(view: InsideView, trace: Trace) -> None:
         ),
         (view.number, view.selected, first, show, width),
     )
+    if trace.config.shaping.dola_layers:
+        layers = of_figure("layers", figures.dola_layers, trace, selected=view.selected)
+        figure.chart(layers, (view.number, view.selected), across=True)
 
 
 def _first(chosen: int | None, columns: int, count: int) -> int:

@@ -119,6 +119,7 @@ def _record(job: Job, trace: Trace, request: Request | None, use_cache: bool) ->
         config,
         MOST_CALLS,
         on_step=job.steps.append,
+        draft=jobs.load_draft_for(job, trace),
     )
     if job.should_stop():
         raise StoppedError

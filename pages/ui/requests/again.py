@@ -19,7 +19,7 @@ from core.server.api.answer.parts import AnswerPart
 from core.server.api.endpoints import ENDPOINTS
 from core.server.api.errors import ApiError
 from core.server.api.history import Record
-from core.server.api.request import vllm_fields
+from core.server.api.request import formats, vllm_fields
 from pages.ui import registry
 from pages.ui.hosting import endpoint
 from pages.ui.requests.state import RequestsView
@@ -178,7 +178,13 @@ def variants(record: Record) -> dict[str, dict[str, Any]]:
     )
     for name, heat in _TEMPERATURES.items():
         shaping = {**drawn.get("shaping", {}), "temperature": heat}
+        shaping.pop("constraint", None)
         settings_by_name[name] = {**drawn, "shaping": shaping}
+    # A format or tools stay in the body; the endpoint refuses what is said twice.
+    constraint = settings_of_run["shaping"].get("constraint")
+    if constraint and not record.body.keys() & {*formats.NAMES, "tools"}:
+        for settings in settings_by_name.values():
+            settings["shaping"] = {**settings.get("shaping", {}), "constraint": constraint}
     return {name: {**shared, **settings} for name, settings in settings_by_name.items()}
 
 

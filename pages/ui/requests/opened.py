@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from core import figures
+from core.decoding.constraints.value import constraint_words
 from core.decoding.counting import counted, nth
 from core.decoding.record.trace import Trace
 from core.decoding.validation import shortened
@@ -115,6 +117,9 @@ def _finished(view: RequestsView, record: Record | None, trace: Trace) -> None:
         if record is not None and record.error:
             st.text(record.error)
         _text(view, trace, live=False)
+        _draw_rule(trace, record)
+        if record is not None:
+            _draw_calls(record, view.choice)
     if right is not None and beside is not None:
         with right, st.container(key="beside-panel", border=True, gap="small"):
             _beside(view, trace, beside)
@@ -122,6 +127,27 @@ def _finished(view: RequestsView, record: Record | None, trace: Trace) -> None:
         _choices(view, record)
     again.draw(view, record, trace)
     _figure(view, trace)
+
+
+def _draw_rule(trace: Trace, record: Record | None) -> None:
+    """Name the constraint, or the tools that it is made from."""
+    constraint = trace.config.shaping.constraint
+    if record is not None and record.rule == "tools":
+        names = ", ".join(map(_tool_name, record.body["tools"]))
+        st.text(f"Tools that it may call: {shortened(names, 200)}")
+    elif constraint is not None:
+        st.text(f"Constraint: {constraint_words(constraint)}")
+
+
+def _tool_name(tool: Mapping[str, Any]) -> str:
+    return str(tool.get("function", tool)["name"])
+
+
+def _draw_calls(record: Record, choice: int) -> None:
+    """Name the calls of a choice with their arguments."""
+    calls = [call for (of, _), call in sorted(record.calls.items()) if of == choice]
+    if calls:
+        st.code("\n".join(f"{name}({arguments})" for name, arguments in calls), language=None)
 
 
 def _beside(view: RequestsView, trace: Trace, compared: Record) -> None:

@@ -73,7 +73,7 @@ def diffusion() -> list[str]:
 def offered() -> list[str]:
     """Return the embedded, the operator's and, on one's own machine, the installed models."""
     packaged = filter(is_installed, PACKAGED) if free_choice() else ()
-    return list(dict.fromkeys([*embedded(), *packaged, *settings().models]))
+    return list(dict.fromkeys([*embedded(), *diffusion(), *packaged, *settings().models]))
 
 
 def options() -> list[str]:

@@ -14,7 +14,11 @@ OWN_TEXT = "My grandmother grew enormous pumpkins. She sold none of them."
 
 
 class LessonPanel:
-    """Actions on the panel of a lesson, and its contents."""
+    """Actions on the panel of a lesson, and its contents.
+
+    What takes long is awaited by `wait_for`: a vain look of `expect` reads the whole page as a
+    screen reader does, which costs the browser as much as a figure, and looks once a second only.
+    """
 
     def __init__(self, page: Page, server: str) -> None:
         self.page, self.server = page, server
@@ -23,7 +27,7 @@ class LessonPanel:
     def open(self, lesson: Lesson) -> Self:
         # The page of its first step: another one would be drawn before it.
         self.page.goto(f"{self.server}/{lesson.steps[0].page}?lesson={lesson.name}")
-        expect(self.panel.locator(".title")).to_have_text(lesson.title)
+        self.expect_text(".title", lesson.title)
         return self
 
     def button(self, name: str) -> Locator:
@@ -33,7 +37,11 @@ class LessonPanel:
         return self.panel.locator(".score").inner_text()
 
     def expect_step(self, lesson: Lesson, at: int) -> None:
-        expect(self.panel.locator(".place")).to_have_text(f"Step {at + 1} of {len(lesson.steps)}")
+        self.expect_text(".place", f"Step {at + 1} of {len(lesson.steps)}")
+
+    def expect_text(self, part: str, text: str) -> None:
+        """Wait until a part of the panel is visible and has the text."""
+        self.panel.locator(part).filter(has_text=text).wait_for()
 
     def guess(self, choice: int) -> None:
         self.panel.get_by_role("radio").nth(choice).check()
@@ -47,6 +55,7 @@ class LessonPanel:
     def expect_marked(self, step: LessonStep) -> None:
         """The place is outlined, and neither the window's edge nor the panel hides it."""
         place = self.marked(step)
+        place.wait_for()
         expect(place).to_be_in_viewport()
 
     def act(self, step: LessonStep) -> None:
@@ -90,13 +99,14 @@ class LessonPanel:
                 seen(f"{at + 1}-ask")
                 self.guess(choice)
             if step.wait:
-                expect(self.panel.locator(".todo")).to_contain_text(step.do[:20])
+                self.expect_text(".todo", step.do[:20])
                 if step.point:
                     self.expect_marked(step)
                 seen(f"{at + 1}-do")
                 self.act(step)
             last = at == len(lesson.steps) - 1
-            expect(self.button("Finish" if last else "Next")).to_be_visible()
+            self.button("Finish" if last else "Next").wait_for()
+            assert self.panel.locator(".reveal.lacks").count() == 0
             if step.reveal:
                 expect(self.panel.locator(".told")).not_to_contain_text("…")
             seen(f"{at + 1}-shown")

@@ -10,7 +10,7 @@ import pytest
 
 from core import BeamSearch, Shaping, Trace, check, collect
 from core.decoding.beam.model_checks import DRAWN
-from core.decoding.shaping.config import PENALTIES, WARPERS
+from core.decoding.shaping.config import PENALTIES, STATEFUL, WARPERS
 from core.models.transformers_model import TransformersModel
 from tests.decoding.beam.beams import ARCHITECTURES, random_case
 from tests.decoding.checks.forging import failed as _failed
@@ -46,7 +46,8 @@ def _drawn(**settings: float) -> Trace:
 def test_an_honest_draw_passes(kind: str, case: int) -> None:
     model, prompt, config = random_case(kind, case)
     dice = random.Random(f"drawn {kind} {case}")
-    shaping = Shaping(**random_settings(dice, (*PENALTIES, *WARPERS)))
+    names = (name for name in (*PENALTIES, *WARPERS) if name not in STATEFUL)
+    shaping = Shaping(**random_settings(dice, names))
     config = replace(config, do_sample=True, shaping=shaping)
     checks = check(collect(model, prompt, config), model)
     assert [outcome for outcome in checks if not outcome.passed] == []

@@ -35,7 +35,12 @@ from core.traces.file import trace_of
 from tests.decoding.checks.forging import Forgery, forgeries, together
 from tests.decoding.speculative.speculations import near_draft, target
 from tests.depth import cases
-from tests.models.builders import random_masked_model, random_model, tiny_tokenizer
+from tests.models.builders import (
+    random_masked_model,
+    random_model,
+    random_noise_model,
+    tiny_tokenizer,
+)
 
 PROMPT = "the fox had"
 FILTERED = Shaping(temperature=0.9, top_k=40, top_p=0.95)
@@ -70,6 +75,13 @@ RUNS = {
         max_new_tokens=6, block_length=4, tokens_per_step=2, top_candidates=3, seed=2,
         shaping=FILTERED,
     ),
+    "remasking diffusion": Diffusion(
+        max_new_tokens=10, block_length=10, tokens_per_step=3, remask_per_step=1, top_candidates=3,
+        cfg_scale=0.5, seed=2, shaping=FILTERED,
+    ),
+    "noise diffusion": Diffusion(
+        max_new_tokens=10, canvas="noise", max_denoising_steps=2, top_candidates=3, seed=2,
+    ),
     "greedy diffusion": Diffusion(
         max_new_tokens=4, block_length=4, order="entropy", entropy_bound=5.0, top_candidates=6,
         shaping=Shaping(temperature=0.0),
@@ -80,7 +92,7 @@ RUNS = {
 def models(name: str) -> tuple[Any, Any]:
     config = RUNS[name]
     if isinstance(config, Diffusion):
-        return random_masked_model(), None
+        return (random_noise_model() if config.canvas == "noise" else random_masked_model()), None
     model = target("llama")
     drafts = isinstance(config, Speculative) and config.drafter == "model"
     return model, near_draft("llama") if drafts else None

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from core import Diffusion, Shaping, collect, load_model
 from core.decoding.diffusion.canvas import canvas_steps, forwards_of, replayed
+from core.decoding.errors import ConfigError
 from core.models.running.masked import MaskedModel
 from tests.models.builders import random_masked_model
 
@@ -106,6 +107,12 @@ def test_remasking_ends_and_emits_whole_blocks() -> None:
     assert "".join(step.text for step in steps) == trace.text
     masked = [sum(token is None for token in tokens) for _, tokens in replayed(steps, 16)]
     assert all(after < before for before, after in pairwise(masked))
+
+
+def test_remasking_where_a_step_fills_one_token_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"remask_per_step.* needs tokens_per_step above 1"):
+        Diffusion(remask_per_step=1)
+    assert Diffusion(remask_per_step=1, order="entropy").remask_per_step == 1
 
 
 @pytest.mark.parametrize("scale", [0.5, 3.0])

@@ -14,6 +14,7 @@ from core.decoding.errors import ConfigError, ModelError
 from core.decoding.shaping.stage import SecondLogits
 from core.decoding.shaping.step import StepShaper
 from core.decoding.unchecked import unchecked_words
+from core.traces.data_path.again import record_path
 from tests.decoding.checks.forging import failed, forge, with_shaping
 from tests.models.builders import random_language_model
 
@@ -107,3 +108,13 @@ def test_what_it_can_t_do_is_refused_in_one_sentence(pair) -> None:
     for settings in ({"contrastive_beta": -1.0}, {"contrastive_alpha": 0.0}):
         with pytest.raises(ConfigError):
             Shaping(**settings)
+
+
+def test_its_data_path_is_recorded_with_the_draft(pair) -> None:
+    model, draft = pair
+    config = replace(_config(), max_new_tokens=4)
+    path, again = record_path(
+        model, PROMPT, config, 5_000, on_step=bool, should_stop=lambda: False, draft=draft
+    )
+    assert again.token_ids == collect(model, PROMPT, config, draft=draft).token_ids
+    assert any(path.walk())

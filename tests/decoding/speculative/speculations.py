@@ -8,7 +8,7 @@ from functools import cache
 import torch
 
 from core import Shaping, Speculative
-from core.decoding.shaping.config import PENALTIES, SETTINGS
+from core.decoding.shaping.config import PENALTIES, SETTINGS, STATEFUL
 from core.models.scripted import ScriptedModel
 from core.models.transformers_model import TransformersModel
 from tests.decoding.shaping.shapings import random_settings
@@ -66,7 +66,8 @@ def random_config(dice: random.Random, *, greedy: bool) -> Speculative:
 
     longest = dice.randint(1, 24)
     compared = [name for name in PENALTIES if SETTINGS[name].generate]
-    shaping = random_settings(dice, compared if greedy else SETTINGS, 0.35)
+    drawn = [name for name in SETTINGS if name not in STATEFUL]
+    shaping = random_settings(dice, compared if greedy else drawn, 0.35)
     return Speculative(
         max_new_tokens=longest,
         min_new_tokens=dice.choice([0, 0, 1, longest // 2]),

@@ -351,7 +351,7 @@ def test_a_draft_is_asked_for_exactly_where_it_is_needed() -> None:
         decode(model, [0], Speculative())
     with pytest.raises(ConfigError, match="Prompt lookup needs no draft"):
         decode(model, [0], Speculative(drafter="prompt_lookup"), draft=model)
-    with pytest.raises(ConfigError, match="Only Speculative takes a draft"):
+    with pytest.raises(ConfigError, match="Only ContrastiveDecoding and Speculative take a draft"):
         decode(model, [0], Greedy(), draft=model)
 
 

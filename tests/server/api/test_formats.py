@@ -11,7 +11,7 @@ import openai
 import pytest
 from pydantic import BaseModel, Field
 
-from tests.server.api.served import Served
+from tests.server.api.served import Served, served
 from tests.server.api.test_client import last_trace
 from tests.server.api.test_refusals import error_of
 
@@ -128,3 +128,44 @@ def test_a_response_repeats_its_format(endpoint: Served) -> None:
     answer = _answer(endpoint, "/v1/responses", text={"format": format_})
     assert answer["text"]["format"] == {**format_, "strict": False, "description": None}
     jsonschema.validate(json.loads(answer["output"][0]["content"][0]["text"]), SCHEMA)
+
+
+def test_a_text_that_reads_like_special_tokens_is_text_of_a_format(endpoint: Served) -> None:
+    text = "<think>a</think>b"
+    assert _content(endpoint, structured_outputs={"choice": [text]}) == text
+    held = {"properties": {"<|end|>": {"enum": [1]}}, "required": ["<|end|>"]}
+    held |= {"type": "object", "additionalProperties": False}
+    rule = {"json": held}
+    assert json.loads(_content(endpoint, structured_outputs=rule)) == {"<|end|>": 1}
+
+
+def test_a_format_acts_on_the_answer_after_a_thinking(endpoint: Served) -> None:
+    held = {"type": "json_schema", "json_schema": {"name": "sum", "schema": SCHEMA}}
+    answer = _answer(
+        endpoint, "/v1/chat/completions", response_format=held, reasoning_effort="low", seed=1
+    )
+    message = answer["choices"][0]["message"]
+    assert message["reasoning"]
+    jsonschema.validate(json.loads(message["content"]), SCHEMA)
+
+
+class _Opened:
+    """The embedded model with a template that opens the thinking."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
+
+    def encode_chat(self, messages: Any, opened: bool = True) -> list[int]:
+        return [*self.model.encode_chat(messages, opened), *self.model.encode("<think>")]
+
+
+def test_a_thinking_that_the_template_opens_is_closed_before_a_format(
+    models: dict[str, Any],
+) -> None:
+    model = _Opened(models[MODEL])
+    with served(lambda where, should_stop: model) as server:  # noqa: ARG005
+        assert _content(server, structured_outputs={"choice": ["yes", "no"]}) in ("yes", "no")
+        assert server.service.history.of("")[0].traces[0].rendered_prompt.endswith("</think>")  # type: ignore[union-attr]

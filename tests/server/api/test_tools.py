@@ -239,7 +239,7 @@ def read_all(reader: CallReader, parts: Iterator[str]) -> tuple[str, list[tuple[
     content = "".join(map(reader.push, parts)) + reader.flush()
     calls: dict[int, tuple[str, str]] = {}
     for call in reader.calls:
-        calls[call.index] = call.name, calls.get(call.index, ("", ""))[1] + call.arguments
+        calls[call.number] = call.name, calls.get(call.number, ("", ""))[1] + call.arguments
     return content, [calls[at] for at in sorted(calls)]
 
 
@@ -332,6 +332,8 @@ def test_bounds_leave_a_schema_s_own_rules_alone() -> None:
             "c": {"type": "array", "items": {"type": "string", "enum": ["x"]}},
             "d": {"type": "array", "minItems": 20, "items": {"type": "integer"}},
             "type": {"const": {"type": "string"}},
+            "e": {"type": "integer"},
+            "f": {"type": "number", "minimum": 2},
         },
     }
     kept = bounded(schema, 160)
@@ -340,4 +342,6 @@ def test_bounds_leave_a_schema_s_own_rules_alone() -> None:
     assert properties["a"]["maxLength"] == 10 and properties["b"]["maxLength"] == 3
     assert properties["c"] == {**schema["properties"]["c"], "maxItems": 8}  # type: ignore[index]
     assert properties["d"]["maxItems"] == 20
+    assert properties["e"]["maximum"] == 10**9 - 1
+    assert properties["f"] == schema["properties"]["f"]  # type: ignore[index]
     assert properties["type"] == {"const": {"type": "string"}}

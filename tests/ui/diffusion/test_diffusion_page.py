@@ -15,7 +15,7 @@ from core.decoding.shaping.config import Shaping
 from pages.ui.diffusion import controls, save
 from pages.ui.diffusion.state import DiffusionView, telling_position
 from pages.ui.widgets.controls.control import defaults
-from tests.models.builders import random_masked_model
+from tests.models.builders import random_masked_model, random_noise_model
 from tests.ui import seen
 from tests.ui.conftest import ROOT, Open, serve
 from tests.ui.seen import charts
@@ -68,6 +68,49 @@ def test_a_run_and_its_measurement_are_shown(open_app: Open, served: Any) -> Non
     assert together is not None
     several = [step for step in canvas_steps(trace) if len(step.filled) > 1]
     assert len(together) == sum(len(step.filled) for step in several)
+
+
+def test_remasking_and_guidance_are_run_from_the_page(open_app: Open, served: Any) -> None:  # noqa: ARG001
+    app = open_app(
+        "diffusion.py", fill_tokens="9", block="9", a_step="3", remask="1", cfg="0.5",
+    )  # fmt: skip
+    app = settle(app.button(key="start").click().run())
+    trace = view_of(app).trace
+    assert trace is not None and isinstance(trace.config, Diffusion)
+    assert (trace.config.remask_per_step, trace.config.cfg_scale) == (1, 0.5)
+    assert any(step.remasked for step in canvas_steps(trace))
+    forwards = 2 * len(trace.steps)
+    assert any(f"9 tokens in {forwards} forwards" in text.value for text in app.text)
+    assert charts(app) == ["canvas", "fill-order"]
+
+
+def test_a_canvas_of_noise_is_run_from_the_page(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve(monkeypatch, random_noise_model())
+    app = open_app("diffusion.py", fill_tokens="10", canvas="noise", denoise="4", t_max="0.9",
+                   diffusion_look="position")  # fmt: skip
+    app = settle(app.button(key="start").click().run())
+    assert not app.exception
+    trace = view_of(app).trace
+    assert trace is not None
+    assert trace.config == Diffusion(
+        max_new_tokens=10, canvas="noise", max_denoising_steps=4, t_max=0.9, seed=16
+    )
+    assert charts(app) == ["canvas", "position"]
+    assert {**defaults(), **controls.control_values(trace)}["denoise"] == 4
+
+
+def test_the_link_names_the_selected_position(open_app: Open) -> None:
+    other = next(one for one in range(40) if one != telling_position(STORED))
+    app = open_app("diffusion.py", position=str(other), diffusion_look="choice")
+    assert not app.exception
+    assert view_of(app).position == other
+    assert charts(app) == ["canvas", "choice"]
+    assert app.query_params.get("position") in (str(other), [str(other)])
+    app = open_app("diffusion.py", position="99")
+    assert view_of(app).position == telling_position(STORED)
+    assert any("no position of this run" in text.value for text in app.toast)
 
 
 def test_the_saved_page_has_all_figures_and_the_table(open_app: Open) -> None:

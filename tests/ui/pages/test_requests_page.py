@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from core.decoding.counting import counted
 from core.models.scripted import ScriptedModel
 from core.server.api.history import Record
+from core.server.api.run.call_reader import CallText
 from core.server.api.service import Service
 from core.server.api.submit import submit
 from core.server.queue import QUEUE
@@ -297,3 +298,27 @@ def test_a_request_s_run_goes_on_with_another_token_on_decode(service: Service) 
     assert made.prompt_ids == record.traces[0].prompt_ids
     assert made.token_ids[0] == other.token_id and made.token_steps[0].forced_as == "given"
     assert made.config.seed == record.traces[0].config.seed
+
+
+def test_a_request_shows_its_constraint_and_keeps_it_in_another_way(
+    service: Service,
+) -> None:
+    rule = {"structured_outputs": {"choice": ["the cat", "cat"]}}
+    record = ask(service, **rule)
+    assert record.state == "finished", record.error
+    assert record.rule == "choice" and "constrained by choice" in request_list.description(record)
+    assert "Constraint: choice the cat" in texts(open_requests())
+    for decoding in again.variants(record).values():
+        assert "constraint" not in decoding.get("shaping", {})
+    inside = {"shaping": {"constraint": {"kind": "choice", "text": "the cat\ncat"}}}
+    by_decoding = ask(service, decoding=inside)
+    for decoding in again.variants(by_decoding).values():
+        assert decoding["shaping"]["constraint"]["kind"] == "choice"
+
+
+def test_a_request_s_calls_stand_below_its_text(service: Service) -> None:
+    record = ask(service, structured_outputs={"choice": ["the cat"]})
+    record.add_call(0, CallText(0, "get_weather", ""))
+    record.add_call(0, CallText(0, "get_weather", '{"city": "Oslo"}'))
+    app = open_requests()
+    assert any(code.value == 'get_weather({"city": "Oslo"})' for code in app.code)

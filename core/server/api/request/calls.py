@@ -26,8 +26,11 @@ from core.server.api.request.tools import Tool, Tools
 MOST_CALLS = 8
 # Limit on items of a list in a call that a model writes without knowing tools.
 _MOST_ITEMS = 8
-# Keywords that bound a string already.
+# Limit on numbers there, whose digits would go on too.
+_MOST = 10**9 - 1
+# Keywords that bound a string or a number already.
 _BOUNDS = {"maxLength", "enum", "const", "pattern", "format", "$ref", "anyOf", "oneOf", "allOf"}
+_RANGE = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 CALCULATOR = "calculator"
 _EXPRESSION = r"/[0-9.()+*\/ -]{1,200}/"
@@ -119,10 +122,11 @@ def syntax_of(model: LanguageModel, tools: Tools, *, thinks: bool, limit: int) -
 
 def bounded(schema: Mapping[str, Any], limit: int) -> dict[str, Any]:
     """Return a stricter schema whose values end within a number of tokens, where they can: bounds
-    for strings and lists without one, and no properties beside those that are named.
+    for strings, numbers and lists without one, and no properties beside those that are named.
     """
     strings = json.dumps(schema).count('"string"')
-    return _bounded(schema, max(limit // (4 * max(strings, 1)), 8))
+    kept: dict[str, Any] = _bounded(schema, max(limit // (4 * max(strings, 1)), 8))
+    return kept
 
 
 def _bounded(schema: Any, length: int) -> Any:
@@ -136,6 +140,8 @@ def _bounded(schema: Any, length: int) -> Any:
     }
     if schema.get("type") == "string" and not schema.keys() & _BOUNDS:
         kept["maxLength"] = max(length, schema.get("minLength", 0))
+    if schema.get("type") in ("integer", "number") and not schema.keys() & (_BOUNDS | _RANGE):
+        kept |= {"minimum": -_MOST, "maximum": _MOST}
     if schema.get("type") == "array" and "maxItems" not in schema:
         kept["maxItems"] = max(_MOST_ITEMS, schema.get("minItems", 0))
     if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":

@@ -10,6 +10,8 @@ from typing import Any, Protocol
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.config import MAX_NEW_TOKENS, MethodConfig
 from core.decoding.constraints.value import Constraint
+from core.decoding.diffusion.engine import is_diffusion_model
+from core.decoding.diffusion.noise import Denoises
 from core.decoding.errors import ConfigError, DecodingError
 from core.decoding.methods import BY_NAME, config_from_dict
 from core.decoding.protocol import offers
@@ -128,6 +130,8 @@ class RequestSettings:
             )
         data = dict(self.decoding or {})
         plain = "greedy" if self.values.get("temperature") == 0 else "sampling"
+        if is_diffusion_model(model):
+            plain = "diffusion"
         data.setdefault("method", "reasoning" if self.thinks else plain)
         if isinstance(shaping := data.get("shaping", {}), dict):
             data["shaping"] = shaping = dict(shaping)
@@ -175,6 +179,8 @@ class RequestSettings:
         elif "seed" in self.values:
             # A method without draws is deterministic.
             data.pop("seed")
+        if data["method"] == "diffusion" and offers(model, Denoises):
+            data.setdefault("canvas", "noise")
         if data["method"] == "greedy" and self.decoding is None:
             for name in _ONLY_DRAWN:
                 data["shaping"].pop(name, None)

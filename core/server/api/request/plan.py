@@ -135,7 +135,7 @@ class Plan:
         if isinstance(first, Chat):
             newest = reversed(first.messages)
             texts = (message["content"] for message in newest if message["role"] == "user")
-            return next(texts, first.messages[-1]["content"])
+            return str(next(texts, first.messages[-1]["content"]))
         return first if isinstance(first, str) else f"{len(first)} token ids"
 
 

@@ -109,6 +109,6 @@ def read_shown(fields: Fields) -> dict[str, Any]:
 
 # Parameters for which OpenAI's client has no argument.
 NAMES = {
-    *(*SETTINGS_NAMES, *SHOWN, "add_generation_prompt"),
+    *(*SETTINGS_NAMES, *SHOWN, "add_generation_prompt", "structured_outputs"),
     *(name for names in NEUTRAL.values() for name in names if name != "echo"),
 }

@@ -17,11 +17,11 @@ class CallText(NamedTuple):
     """Next part of the arguments of a call.
 
     Args:
-        index: number of the call in the answer, from 0.
+        number: number of the call in the answer, from 0.
         arguments: a part of the JSON; empty where the call begins.
     """
 
-    index: int
+    number: int
     name: str
     arguments: str
 

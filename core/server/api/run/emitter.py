@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from core.decoding.beam.types import BeamStep
 from core.decoding.config import MethodConfig
+from core.decoding.diffusion.types import CanvasStep
 from core.decoding.loop.text import TextStream, join_prompt
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.split import END_OF_PROMPT, marks_of, special_name
@@ -88,13 +89,15 @@ class Emitter:
         """Emit the parts of a new step; `made` is its time in the process that computes."""
         self._record.steps.append(step)
         self._record.count(tokens_in(step), made)
-        if isinstance(step, PromptStep):
+        if isinstance(step, PromptStep) or (isinstance(step, CanvasStep) and step.index == 0):
             self._write_prompt(scores)
-        elif isinstance(step, TokenStep):
+        if isinstance(step, PromptStep):
+            return
+        if isinstance(step, TokenStep):
             added = self._text.push_step(step, special_name(self._model, step.token_id))
             shown = [self._shown(added, step.token_id)]
             self._send(self._text, shown, step.token_ids, scores.tokens)
-        elif isinstance(step, DraftRound):
+        elif isinstance(step, DraftRound | CanvasStep):
             rounds = self._push(self._text, step.texts, step.token_ids)
             self._send(self._text, rounds, step.token_ids, scores.tokens)
         else:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from core.decoding.beam.config import BeamSearch
 from core.decoding.decode import decode
+from core.decoding.diffusion.config import Diffusion
 from core.decoding.errors import ConfigError, DecodingError, LoadingStoppedError, LostModelError
 from core.decoding.protocol import LanguageModel
 from core.decoding.requirements import encode_prompt
@@ -146,6 +147,8 @@ class Runner:
         """
         plan = self.plan
         name = "logprobs" if plan.endpoint == "completions" else "top_logprobs"
+        if any(isinstance(run.config, Diffusion) for run in runs):
+            _refuse_for_canvases(plan, name)
         if plan.logprobs:
             tokens = [run.config.max_new_tokens + plan.echo * len(run.prompt_ids) for run in runs]
             _require_bound(model, plan.logprobs, sum(tokens), name)
@@ -183,6 +186,20 @@ class Runner:
         if trace.finish_reason == "cancelled" and not stopped and trace.notes:
             # The model's server broke off, or drew a token that it doesn't name.
             raise LostModelError(trace.notes[-1].words)
+
+
+def _refuse_for_canvases(plan: Plan, name: str) -> None:
+    """Raise ApiError for parameters that need a next token."""
+    needs = {name: plan.logprobs, "prompt_logprobs": plan.prompt_logprobs}
+    given = [param for param, value in needs.items() if value is not None]
+    if given or plan.only_prompt:
+        raise ApiError(
+            "A diffusion model fills a canvas in an order of its own: a token has no "
+            "log-probability given only those before it, and a run has no prompt step; leave "
+            f"{given[0] if given else 'max_tokens 0'} out.",
+            param=given[0] if given else "max_tokens",
+            code="unsupported_parameter",
+        )
 
 
 def _require_bound(

@@ -166,7 +166,19 @@ def _edit(view: DecodeView, trace: Trace, word: str) -> str:
         return "Choose this run's model in the sidebar to edit its text."
     at = view.selected
     _, ready = view.soon(_EDITED, (view.number, at, word), lambda job: _read(job, trace, at, word))
-    return "" if ready else view.error(_EDITED) or "Reading the edited text…"
+    if not ready and not view.error(_EDITED):
+        # The watch of the page was drawn before this job began.
+        platform.poll(_wait, jobs.poll_seconds)(view)
+    return "" if ready else view.error(_EDITED)
+
+
+def _wait(view: DecodeView) -> None:
+    """Draw the page again when the edited text was read."""
+    for job in view.jobs.values():
+        job.watch()
+    if view.news:
+        st.rerun()
+    st.text("Reading the edited text…")
 
 
 def _read(job: Job, trace: Trace, at: int, word: str) -> Trace:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -133,3 +134,24 @@ def test_wrong_breakers_get_one_sentence(wrong) -> None:
 
     with pytest.raises(ConfigError, match=r"^Shaping\.dry_sequence_breakers[^\n]*\.$"):
         Shaping(dry_sequence_breakers=wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("dry_multiplier", 2.9),
+        ("dry_base", 1.7),
+        ("dry_allowed_length", 2),
+        ("dry_penalty_last_n", 3),
+        ("dry_sequence_breakers", [" two"]),
+    ],
+)
+def test_another_number_of_it_is_found_by_the_model(name: str, other) -> None:
+    model = load_model("embedded:target")
+    ids = model.encode("one two one two one two one")
+    (repeated,) = repeats(ids, 1, -1, (), None)
+    shaping = Shaping(logit_bias={repeated: 20.0}, dry_multiplier=3.0, dry_allowed_length=1)
+    config = Sampling(shaping=shaping, max_new_tokens=8, seed=3)
+    trace = collect(model, ids, config)
+    forged = replace(trace, config=replace(config, shaping=replace(shaping, **{name: other})))
+    assert "stages_again" in {c.name for c in check(forged, model) if not c.passed}

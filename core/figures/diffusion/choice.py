@@ -1,0 +1,162 @@
+"""Scores of the open positions at one step: why a position was filled then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.decoding.counting import counted, nth
+from core.decoding.diffusion.canvas import canvas_steps
+from core.decoding.diffusion.config import Diffusion
+from core.decoding.diffusion.types import CanvasStep, OpenPosition
+from core.decoding.record.trace import Trace
+from core.figures.base.axes import axis, token_sheet
+from core.figures.base.figure import TableRows, figure, table
+from core.figures.base.labels import (
+    lines,
+    percent,
+    percent_ticks,
+    settings_caption,
+    show_token,
+    table_text,
+    visible_token,
+)
+from core.figures.base.marks import add_frame, hover_texts
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.sheet import Properties, Sheet, no_selection
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.diffusion.canvas import filled_positions
+
+# Title of the axis for each order; the highest scores come first.
+_SCORES = {
+    "confidence": "probability",
+    "margin": "gap of the two likeliest",
+    "entropy": "−entropy, nats",
+    "random": "random number",
+    "left_to_right": "−position",
+}
+
+
+def choosing_step(trace: Trace, position: int | None) -> CanvasStep | None:
+    """Return the step that filled a position last, else the last one at which it was open."""
+    steps = canvas_steps(trace)
+    filled = [one.step for one in filled_positions(trace) if one.position == position]
+    opened = [step.index for step in steps if any(o.position == position for o in step.open)]
+    at = next(iter(filled[-1:] or opened[-1:]), None)
+    return None if at is None else steps[at]
+
+
+@table("step position token_id token score probability entropy kept")
+def fill_choice_data(trace: Trace, position: int | None) -> TableRows:
+    """Return a row for each open position of the step that filled the position."""
+    step = choosing_step(trace, position)
+    if step is None:
+        return []
+    return [
+        (
+            nth(step.index),
+            nth(one.position),
+            one.token_id,
+            table_text(one.text),
+            one.score,
+            one.prob,
+            one.entropy,
+            one.filled,
+        )
+        for one in step.open
+    ]
+
+
+def _places(step: CanvasStep) -> list[int]:
+    """Return the positions by falling score."""
+    return [o.position for o in sorted(step.open, key=lambda one: (-one.score, one.position))]
+
+
+def _reason(step: CanvasStep, position: int, title: str) -> str:
+    """Return the position's place in the order, as a sentence."""
+    here = next(one for one in step.open if one.position == position)
+    score = percent(here.score)
+    if title != _SCORES["confidence"]:
+        score = f"{here.score:.3f}".replace("-", "−")
+    left = sum(one.position < position and not one.filled for one in step.open)
+    return (
+        f"Position {nth(position)} ({visible_token(here.text, 12)}) was number "
+        f"{nth(_places(step).index(position))} of {len(step.open)}: {title} {score}"
+        + (f"; on its left {counted(left, 'position')} stayed open." if left else ".")
+    )
+
+
+@figure(
+    "Why it came then",
+    settings_caption,
+    fill_choice_data,
+    subtitle=lambda step, position, title: (
+        f"Step {nth(step.index)} kept {counted(sum(o.filled for o in step.open), 'token')} of "
+        f"{len(step.open)}, the highest scores first.",
+        _reason(step, position, title),
+    ),
+    alt=lambda step, position, title: (
+        f"Scores of the open positions at step {nth(step.index)}. {_reason(step, position, title)} "
+        "By falling score:",
+        "; ".join(_named(step, place) for place in _places(step)[:12]) + ".",
+    ),
+    key=lambda theme: [[(theme.first, "kept by the step"), (theme.muted, "left open")]],
+)
+def fill_choice(
+    trace: Trace, position: int | None, *, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> Sheet | str:
+    """Draw the scores of all open positions at the step that filled one, with their proposals.
+
+    A click on a bar hands over `customdata = [step, position]`.
+    """
+    step = choosing_step(trace, position)
+    if step is None or position is None:
+        return no_selection(paper, "position", "a cell of the canvas")
+    order = trace.require(Diffusion).config.order
+    title = _SCORES["entropy" if step.canvas else order]
+    scores = [one.score for one in step.open]
+    shares = title in (_SCORES["confidence"], _SCORES["margin"])
+    ticks = percent_ticks(1.0) if shares else {"nticks": 7}
+    ends = [0, 1.02] if shares else [1.05 * min(*scores, 0.0), 1.05 * max(*scores, 0.05)]
+    numbers = [nth(one.position) for one in step.open]
+    sheet = token_sheet(
+        theme,
+        paper,
+        [(number, one.text) for number, one in zip(numbers, step.open, strict=True)],
+        axis(theme, title, 6, range=ends, **ticks),
+        title="proposed token and its position",
+        facts={"step": step, "position": position, "title": title},
+    )
+    sheet.traces = [_bars(step, numbers, theme)]
+    if paper.selection:
+        look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
+        across = (nth(position) - 0.5, nth(position) + 0.5)
+        add_frame(sheet, "selected", across, (0, 1), theme.ink, 1.5, **look)
+    return sheet
+
+
+def _named(step: CanvasStep, position: int) -> str:
+    here = next(one for one in step.open if one.position == position)
+    return f"{visible_token(here.text, 16)} at position {nth(position)} with {here.score:.3f}"
+
+
+def _bars(step: CanvasStep, numbers: Sequence[int], theme: Theme) -> Properties:
+    return {
+        "type": "bar",
+        "name": "score",
+        "x": list(numbers),
+        "y": [one.score for one in step.open],
+        "width": 0.8,
+        "marker": {"color": [theme.first if one.filled else theme.muted for one in step.open]},
+        "customdata": [[step.index, one.position] for one in step.open],
+        **hover_texts([_hover(step, one) for one in step.open]),
+    }
+
+
+def _hover(step: CanvasStep, one: OpenPosition) -> str:
+    return lines(
+        f"<b>{show_token(one.text, 40)}</b>",
+        f"position {nth(one.position)} · step {nth(step.index)}: "
+        f"{'kept' if one.filled else 'left open'}",
+        f"score {one.score:.4f}",
+        f"probability {percent(one.prob)} · entropy {one.entropy:.3f} nats",
+    )
