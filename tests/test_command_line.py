@@ -300,6 +300,7 @@ def test_a_constraint_is_a_kind_and_a_text(folder, tmp_path, capsys) -> None:
     trace = read_trace(out)
     assert trace.text in ("fox", "hat, hat")
     assert trace.config.shaping.constraint == Constraint("choice", "fox\nhat, hat")
+    capsys.readouterr()
     for wrong in ("regex=a(", "[0-9]", "xml=<a/>"):
         assert main([*call, "--constraint", wrong]) == 2
         message = capsys.readouterr().err

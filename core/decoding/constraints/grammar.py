@@ -1,7 +1,7 @@
 """Grammar of one text: which tokens may follow, by llguidance.
 
 In a stretch that the grammar fixes, only the tokenizer's own spelling of it is allowed, as in the
-engines that use llguidance.
+engines that use llguidance; a vocabulary without a token for each character has every spelling.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ class _Tokens:
         self.tokens = [model.token_bytes(token) for token in range(model.vocab_size)]
         if eos_id == model.vocab_size:
             self.tokens.append(b"")
+        # Without a token for each character, a fixed text may have no spelling of its own.
+        self.spells = {bytes([byte]) for byte in range(32, 127)} <= {*self.tokens}
         self.special_token_ids = [token for token, text in enumerate(self.tokens) if not text]
 
     def __call__(self, text: str) -> list[int]:
@@ -67,7 +69,9 @@ class Grammars:
         # A model without end-of-sequence tokens gets one that no row of logits has.
         self.stops = sorted(model.eos_ids)
         eos = self.stops or [model.vocab_size]
-        self._tokenizer: LLTokenizer = LLTokenizer(cast(Any, _Tokens(model, eos[0])), eos_token=eos)
+        tokens = _Tokens(model, eos[0])
+        self._forcing = tokens.spells
+        self._tokenizer: LLTokenizer = LLTokenizer(cast(Any, tokens), eos_token=eos)
 
         # A step that is shown again under other knobs compiles nothing.
         self._compiled = lru_cache(maxsize=16)(self._compile)
@@ -83,7 +87,8 @@ class Grammars:
     def _compile(self, constraint: Constraint) -> Grammar:
         from llguidance import LLMatcher
 
-        matcher = LLMatcher(self._tokenizer, constraint.grammar(), log_level=0, limits=limits())
+        grammar = constraint.grammar(self._forcing)
+        matcher = LLMatcher(self._tokenizer, grammar, log_level=0, limits=limits())
         if fault := matcher.get_error():
             raise ConfigError(
                 f"The constraint is too large for llguidance ({first_line(fault)}): shorten it.",

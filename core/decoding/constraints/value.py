@@ -79,9 +79,19 @@ class Constraint:
         """The texts of a choice; empty for another kind."""
         return _choices(self.text) if self.kind == "choice" else ()
 
-    def grammar(self) -> str:
-        """Return the grammar in llguidance's own form."""
-        return _grammar(self.kind, self.text)
+    def grammar(self, forcing: bool = True) -> str:
+        """Return the grammar in llguidance's own form.
+
+        Args:
+            forcing: whether a fixed stretch of text has the tokenizer's own spelling alone.
+        """
+        made = _grammar(self.kind, self.text)
+        if forcing:
+            return made
+        if self.kind in ("regex", "json"):
+            parts = json.loads(made)["grammars"][0]
+            made = parts["lark_grammar"] or f"start: %json {json.dumps(parts['json_schema'])}"
+        return f'%llguidance {{"no_forcing": true}}\n{made}'
 
 
 def _choices(text: str) -> tuple[str, ...]:

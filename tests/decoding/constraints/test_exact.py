@@ -91,14 +91,21 @@ def test_the_texts_of_a_regular_expression_are_those_that_python_s_matches(patte
 TOKENS = ["<end>", "a", "b", "ab", "ba", "abc", "c", "bc", "aa"]
 
 
-def test_with_longer_tokens_every_text_has_a_spelling_and_none_leaves_the_choices() -> None:
-    """Where a text is fixed, only the tokenizer's own spelling is allowed."""
+def test_with_longer_tokens_every_text_is_found_in_its_spellings_and_no_other() -> None:
+    """This vocabulary lacks most characters, so every spelling is allowed."""
     for case in range(8):
         dice = random.Random(case)
         words = {"".join(dice.choices("abc", k=dice.randint(1, 5))) for _ in range(4)}
         found = list(_paths(_model(TOKENS, case), Constraint.of_choices(words), 6))
+        assert len(found) == sum(map(_spellings, words))
         assert {text for text, *_ in found} == words
         assert math.fsum(math.exp(value) for _, value, _ in found) == pytest.approx(1, abs=1e-5)
+
+
+def _spellings(text: str) -> int:
+    """The number of ways in which tokens make up a text."""
+    ends = (token for token in TOKENS if text.startswith(token))
+    return sum(_spellings(text[len(token) :]) for token in ends) if text else 1
 
 
 def test_a_grammar_moved_anywhere_equals_one_that_read_the_text_from_its_beginning() -> None:

@@ -192,7 +192,7 @@ def _certain(tokens: list[str], rows: list[list[float]]) -> ScriptedModel:
 def test_a_dead_end_leaves_the_end_of_the_text_alone() -> None:
     """The vocabulary can't spell "x"; the model gives "b" no probability."""
     for pattern, rows, ids in (
-        ("ax", [[0.2, 0.5, 0.3]] * 3, (0,)),
+        ("ax", [[0.2, 0.5, 0.3]] * 3, (1, 0)),
         ("ab|a?x", [[0.2, 0.5, 0.3], [0.5, 0.5, 0.0], [1.0, 0.0, 0.0]], (1, 0)),
     ):
         model = _certain(["<end>", "a", "b"], rows)
