@@ -118,7 +118,7 @@ def limits() -> LLParserLimits:
     """Return the bounds of a grammar from an untrusted text; its text stays out of errors.
 
     They suffice: of hostile grammars of 100,000 characters, the slowest took 0.6 s to compile, and
-    the slowest step 0.7 s (`tests/decoding/constraints/test_hostile.py`).
+    the slowest step 0.7 s (`tests/decoding/constraints/test_value.py`).
     """
     from llguidance import LLParserLimits
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from core.decoding.counting import counted, nth
 from core.decoding.diffusion.canvas import canvas_steps
@@ -71,15 +71,20 @@ def _places(step: CanvasStep) -> list[int]:
     return [o.position for o in sorted(step.open, key=lambda one: (-one.score, one.position))]
 
 
-def _reason(step: CanvasStep, position: int, title: str) -> str:
-    """Return the position's place in the order, as a sentence."""
+def _reason(
+    step: CanvasStep,
+    position: int,
+    title: str,
+    written: Callable[[str, int], str] = visible_token,
+) -> str:
+    """Return the position's place in the order, as a sentence; `written` gives a token's text."""
     here = next(one for one in step.open if one.position == position)
     score = percent(here.score)
     if title != _SCORES["confidence"]:
         score = f"{here.score:.3f}".replace("-", "−")
     left = sum(one.position < position and not one.filled for one in step.open)
     return (
-        f"Position {nth(position)} ({visible_token(here.text, 12)}) was number "
+        f"Position {nth(position)} ({written(here.text, 12)}) was number "
         f"{nth(_places(step).index(position))} of {len(step.open)}: {title} {score}"
         + (f"; on its left {counted(left, 'position')} stayed open." if left else ".")
     )
@@ -92,7 +97,7 @@ def _reason(step: CanvasStep, position: int, title: str) -> str:
     subtitle=lambda step, position, title: (
         f"Step {nth(step.index)} kept {counted(sum(o.filled for o in step.open), 'token')} of "
         f"{len(step.open)}, the highest scores first.",
-        _reason(step, position, title),
+        _reason(step, position, title, show_token),
     ),
     alt=lambda step, position, title: (
         f"Scores of the open positions at step {nth(step.index)}. {_reason(step, position, title)} "
