@@ -20,6 +20,7 @@ from playwright.sync_api import (
 
 from tests.app_server import running_app
 from tests.browser.app_page import PATIENCE_MS
+from tests.browser.awaiting import await_elements
 from tests.browser.find_browser import NO_BROWSER, installed_browser
 
 ARGUMENTS = [
@@ -38,6 +39,7 @@ ARGUMENTS = [
 ]
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 expect.set_options(timeout=PATIENCE_MS)
+await_elements()
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,31 @@
+"""Playwright's assertions wait for their element by `wait_for` first.
+
+A vain look of `expect` for an element that isn't there reads the whole page as a screen reader
+does, for its message. That costs the browser as much as a figure, and the looks come up to a second
+apart.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from playwright._impl.assertions import LocatorAssertions
+from playwright.sync_api import Error
+
+_WITHOUT_AN_ELEMENT = ("to.be.hidden", "to.be.detached", "to.have.count")
+_look = LocatorAssertions._call_expect
+
+
+async def _after_the_element(
+    self: LocatorAssertions, expression: str, options: Any, title: str | None
+) -> Any:
+    if not self._is_not and not expression.endswith((".array", *_WITHOUT_AN_ELEMENT)):
+        with suppress(Error):  # Then the assertion fails too, in its own words.
+            await self._actual_locator.first.wait_for(state="attached", timeout=options["timeout"])
+    return await _look(self, expression, options, title)
+
+
+def await_elements() -> None:
+    """Let the assertions of this process wait so."""
+    LocatorAssertions._call_expect = _after_the_element
