@@ -6,6 +6,7 @@ A column has the name of the trace's field. Missing values are pandas' own (`NA`
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -262,7 +263,7 @@ def runs_to_frame(traces: Iterable[Trace], rows: str = "steps") -> pd.DataFrame:
     for at, (run, each) in enumerate(zip(runs, settings, strict=True)):
         frame = to_frame(run, rows)
         for place, name in enumerate(differing):
-            frame.insert(place, name, each.get(name))
+            frame.insert(place, name, [each.get(name)] * len(frame))
         frame.insert(0, "run", at)
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)
@@ -270,13 +271,14 @@ def runs_to_frame(traces: Iterable[Trace], rows: str = "steps") -> pd.DataFrame:
 
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a config's values by field; those of the shaping stand among them."""
-    held: dict[str, Any] = {}
-    for name, value in config.items():
-        if isinstance(value, Mapping):
-            held |= _settings(value)
-        else:
-            held[name] = tuple(value) if isinstance(value, list) else value
-    return held
+    shaping = config.get("shaping", {})
+    plain = {**{name: config[name] for name in config if name != "shaping"}, **shaping}
+    return {name: _cell(value) for name, value in plain.items()}
+
+
+def _cell(value: Any) -> Any:
+    """Return a number or a text as it is, and JSON of a list or a mapping."""
+    return json.dumps(value) if isinstance(value, list | Mapping) else value
 
 
 _INTRODUCTION = """# DataFrames

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
 
@@ -11,9 +11,11 @@ import pandas as pd
 import pytest
 
 from core import TraceError, read_trace, runs_to_frame
+from core.decoding.constraints.value import Constraint
 from core.decoding.methods import METHODS
-from core.decoding.shaping.config import SETTINGS
+from core.decoding.shaping.config import SETTINGS, Shaping
 from core.traces.frames import TABLES, document
+from tests.figures.traces import make_trace
 
 ROOT = Path(__file__).parents[2]
 TRACES = ROOT / "assets" / "traces"
@@ -68,6 +70,22 @@ def test_several_runs_are_one_table_with_what_differs() -> None:
     assert list(frame.groupby("run")["temperature"].first()) == [0.8, 0.3]
     assert len(frame) == len(left.token_ids) + len(right.token_ids)
     assert len(runs_to_frame([left, left]).columns) == 1 + len(TABLES["steps"].columns)
+
+
+def test_lists_and_constraints_that_differ_are_written_as_json() -> None:
+    trace = make_trace(3)
+    shapings = (
+        Shaping(logit_bias={5: 1.0}, constraint=Constraint("choice", "a")),
+        Shaping(constraint=Constraint("regex", "b+")),
+    )
+    configs = [
+        replace(trace.config, shaping=shaping, stop_strings=("a", "b")) for shaping in shapings
+    ]
+    configs.append(replace(trace.config, stop_strings=()))
+    frame = runs_to_frame([replace(trace, config=config) for config in configs])
+    assert list(frame.groupby("run")["logit_bias"].first()) == ["[[5, 1.0]]", "[]", "[]"]
+    assert frame["constraint"][0] == '{"kind": "choice", "text": "a"}'
+    assert list(frame.groupby("run")["stop_strings"].first()) == ['["a", "b"]'] * 2 + ["[]"]
 
 
 def test_no_setting_has_a_column_s_name() -> None:
