@@ -126,6 +126,8 @@ def _generate(
     if not prompt_ids or room < 1:
         return None
     eos_ids = sorted(model.eos_ids)
+    if not eos_ids:
+        settings["exponential_decay_length_penalty"] = None  # It has no token to raise.
     beams = settings.get("num_beams")
     generation_config = GenerationConfig(
         max_new_tokens=room,
