@@ -16,7 +16,9 @@ from core.server.api.run.reading import TokenReader, certain, read_raw, reader_o
 
 
 class Tap(Wrapped):
-    """Model wrapper that keeps the last logits, from which the current step is chosen.
+    """Model wrapper that keeps the last logits of the first context, the run's own.
+
+    Later contexts are those of second forwards.
 
     Args:
         on_prompt: callbacks, as `on_logits` in `LanguageModel.start`.
@@ -30,6 +32,9 @@ class Tap(Wrapped):
     def start(
         self, prompt_ids: Sequence[int], *, on_logits: OnLogits | None = None, **options: Any
     ) -> Context:
+        if self.row is not None:
+            return cast(Context, self._inner.start(prompt_ids, on_logits=on_logits, **options))
+
         def both(first: int, logits: Tensor) -> None:
             for listener in (*self._on_prompt, on_logits):
                 if listener is not None:
