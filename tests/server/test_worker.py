@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import signal
@@ -288,6 +289,17 @@ def test_log_probabilities_of_a_guided_run_are_those_of_its_own_prompt(model) ->
             expected = -step.surprisal if mode == "raw" else 0.0
             assert token.logprob == pytest.approx(expected, abs=1e-5)
         assert len(echo) == len(prompt) - 1
+
+
+def test_final_log_probabilities_of_contrastive_decoding_are_those_of_its_draw(model) -> None:
+    config = core.ContrastiveDecoding(
+        max_new_tokens=6, seed=3, shaping=core.Shaping(contrastive_beta=0.5)
+    )
+    draft = core.load_model("embedded:draft")
+    trace, read, _ = _scored(model, config, model.encode("Once upon"), FINAL, draft)
+    for step, token in zip(trace.token_steps, read, strict=True):
+        assert token.logprob == pytest.approx(math.log(step.chosen.prob), abs=1e-5)
+    assert any(token.logprob < -0.1 for token in read)
 
 
 def _scored(model, config, prompt, options, draft=None):
