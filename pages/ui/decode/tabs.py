@@ -136,7 +136,11 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
             if sampler_of(trace)
             else {}
         ),
-        "forks": Tab("Fork points", partial(forks.draw, view, trace)),
+        **(
+            {}
+            if trace.config.shaping.contrastive_beta
+            else {"forks": Tab("Fork points", partial(forks.draw, view, trace))}
+        ),
         "arithmetic": Tab("Arithmetic", partial(_arithmetic, view, trace)),
         "prompt": Tab("Prompt predictions", partial(_prompt, view, trace)),
         "time": Tab("Time", partial(_time, view, trace, redraw)),

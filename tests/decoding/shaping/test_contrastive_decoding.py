@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from core import ContrastiveDecoding, Greedy, Sampling, Shaping, Trace, check, collect, load_model
+from core.decoding.autoregressive.branches import branch, branch_each
 from core.decoding.check import verdict
 from core.decoding.errors import ConfigError, ModelError
 from core.decoding.shaping.stage import SecondLogits
@@ -118,3 +119,11 @@ def test_its_data_path_is_recorded_with_the_draft(pair) -> None:
     )
     assert again.token_ids == collect(model, PROMPT, config, draft=draft).token_ids
     assert any(path.walk())
+
+
+def test_a_run_refuses_to_go_on_from_a_step(pair) -> None:
+    model, draft = pair
+    trace = collect(model, PROMPT, _config(), draft=draft)
+    for go_on in (lambda: branch(model, trace, 3, [5]), lambda: branch_each(model, trace, 3, [])):
+        with pytest.raises(ConfigError, match="can't go on from a step"):
+            go_on()
