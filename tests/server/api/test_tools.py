@@ -345,3 +345,13 @@ def test_bounds_leave_a_schema_s_own_rules_alone() -> None:
     assert properties["e"]["maximum"] == 10**9 - 1
     assert properties["f"] == schema["properties"]["f"]  # type: ignore[index]
     assert properties["type"] == {"const": {"type": "string"}}
+
+
+def test_a_wrong_bound_that_no_argument_uses_changes_nothing(endpoint: Served) -> None:
+    wrong = {"a": {"type": "string", "minLength": "x"}, "b": {"type": "array", "minItems": [1]}}
+    tool = {**WEATHER, "parameters": {**PLACE, "$defs": wrong, "x-more": wrong}}
+    body = {"model": MODEL, "messages": ASK, "tools": chat_tools(tool), "tool_choice": "required"}
+    answer = endpoint.post("/v1/chat/completions", body)
+    assert answer.status_code == 200, answer.text
+    (call, *_) = answer.json()["choices"][0]["message"]["tool_calls"]
+    jsonschema.validate(json.loads(call["function"]["arguments"]), PLACE)

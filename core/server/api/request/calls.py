@@ -139,14 +139,20 @@ def _bounded(schema: Any, length: int) -> Any:
         for name, held in schema.items()
     }
     if schema.get("type") == "string" and not schema.keys() & _BOUNDS:
-        kept["maxLength"] = max(length, schema.get("minLength", 0))
+        kept["maxLength"] = max(length, _least(schema, "minLength"))
     if schema.get("type") in ("integer", "number") and not schema.keys() & (_BOUNDS | _RANGE):
         kept |= {"minimum": -_MOST, "maximum": _MOST}
     if schema.get("type") == "array" and "maxItems" not in schema:
-        kept["maxItems"] = max(_MOST_ITEMS, schema.get("minItems", 0))
+        kept["maxItems"] = max(_MOST_ITEMS, _least(schema, "minItems"))
     if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":
         kept.setdefault("additionalProperties", False)
     return kept
+
+
+def _least(schema: Mapping[str, Any], name: str) -> float:
+    """Return a lower bound; 0 for a wrong one, as llguidance reads only what arguments use."""
+    bound = schema.get(name)
+    return bound if isinstance(bound, int | float) else 0
 
 
 def _expression_parameter(tools: Sequence[Tool]) -> str:
