@@ -345,3 +345,40 @@ def test_bounds_leave_a_schema_s_own_rules_alone() -> None:
     assert properties["e"]["maximum"] == 10**9 - 1
     assert properties["f"] == schema["properties"]["f"]  # type: ignore[index]
     assert properties["type"] == {"const": {"type": "string"}}
+
+
+def test_a_wrong_bound_that_no_argument_uses_changes_nothing(endpoint: Served) -> None:
+    wrong = {"a": {"type": "string", "minLength": "x"}, "b": {"type": "array", "minItems": [1]}}
+    tool = {**WEATHER, "parameters": {**PLACE, "$defs": wrong, "x-more": wrong}}
+    body = {"model": MODEL, "messages": ASK, "tools": chat_tools(tool), "tool_choice": "required"}
+    answer = endpoint.post("/v1/chat/completions", body)
+    assert answer.status_code == 200, answer.text
+    (call, *_) = answer.json()["choices"][0]["message"]["tool_calls"]
+    jsonschema.validate(json.loads(call["function"]["arguments"]), PLACE)
+
+
+def test_long_descriptions_of_many_tools_count_for_no_grammar(endpoint: Served) -> None:
+    named = {"title": "T", "description": "d" * 1_000}
+    # Properties may have the names of annotations.
+    properties = {name: {"enum": [{"title": "T"}], **named} for name in (*named, "examples")}
+    parameters = {"type": "object", "properties": properties, "required": list(properties), **named}
+    tools = [{"name": f"tool_{at}", "parameters": parameters} for at in range(60)]
+    found = read(*tools, tool_choice="required")
+    assert len(json.dumps([tool.parameters for tool in found.allowed])) > 100_000
+    schema = found.allowed[0].schema
+    assert schema.keys() == {"type", "properties", "required"}
+    assert schema["properties"] == {key: {"enum": [{"title": "T"}]} for key in properties}
+    tools = [{**WEATHER, "name": f"tool_{at}", "description": "d" * 2_000} for at in range(60)]
+    for tool in tools:
+        tool["parameters"] = {**PLACE, "description": "d" * 2_000}
+    body = {"model": MODEL, "messages": ASK, "tools": chat_tools(*tools), "max_tokens": 30}
+    twice = {"mode": "required", "tools": chat_tools(*tools[:2]) * 9}
+    for choice in ("required", {"type": "allowed_tools", "allowed_tools": twice}):
+        answer = endpoint.post("/v1/chat/completions", {**body, "tool_choice": choice})
+        assert answer.status_code == 200, answer.text
+    assert len(read(*tools, tool_choice=choice).allowed) == 2
+    for tool in tools:
+        tool["parameters"] = {**PLACE, "required": ["city"] * 300}
+    body |= {"tools": chat_tools(*tools), "tool_choice": "required"}
+    error = error_of(endpoint.post("/v1/chat/completions", body))
+    assert error["param"] == "tools" and "at most 100,000 characters" in error["message"]
