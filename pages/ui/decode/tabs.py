@@ -136,11 +136,7 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
             if sampler_of(trace)
             else {}
         ),
-        **(
-            {}
-            if trace.config.shaping.contrastive_beta
-            else {"forks": Tab("Fork points", partial(forks.draw, view, trace))}
-        ),
+        "forks": Tab("Fork points", partial(forks.draw, view, trace)),
         "arithmetic": Tab("Arithmetic", partial(_arithmetic, view, trace)),
         "prompt": Tab("Prompt predictions", partial(_prompt, view, trace)),
         "time": Tab("Time", partial(_time, view, trace, redraw)),
@@ -153,6 +149,8 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
             for name, part in strategy.parts.items()
         },
     }
+    if trace.config.shaping.contrastive_beta:
+        del drawings["forks"]
     look = platform.key(state.LOOK)
     if look not in st.session_state and platform.key(pins.KEY) in st.query_params:
         st.session_state[look] = drawings["pins"].title

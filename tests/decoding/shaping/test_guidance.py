@@ -165,3 +165,14 @@ def test_the_time_of_a_forced_token_holds_its_second_forward(model) -> None:
     step = collect(model, PROMPT, config, given=[5]).token_steps[0]
     # The time of the first token's own forward is the prompt's.
     assert step.origin == "forced" and step.seconds.forward > 0
+
+
+def test_a_run_ends_where_its_longer_negative_prompt_has_no_room() -> None:
+    model = random_language_model(max_position_embeddings=24)
+    negative = "a b c d e f g h"
+    room = 24 - len(model.encode(negative))
+    shaping = Shaping(guidance_scale=2.0, negative_prompt=negative)
+    config = Greedy(max_new_tokens=23, min_new_tokens=23, shaping=shaping)
+    trace = collect(model, [5], config)
+    assert (len(trace.token_ids), trace.finish_reason) == (room, "length")
+    assert verdict(check(trace, model)) == "proved"
