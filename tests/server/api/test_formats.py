@@ -12,6 +12,7 @@ import openai
 import pytest
 from pydantic import BaseModel, Field
 
+from core.server.api.routes import takes_long
 from tests.server.api.served import Served, served
 from tests.server.api.test_client import last_trace
 from tests.server.api.test_refusals import error_of
@@ -115,6 +116,11 @@ def test_a_grammar_of_many_blank_lines_is_read_fast(endpoint: Served) -> None:
     error = error_of(endpoint.post("/v1/chat/completions", {"model": MODEL, **body}))
     assert "at most 10,000 characters of GBNF" in error["message"]
     assert time.monotonic() - begin < 4
+
+
+def test_a_body_with_a_grammar_is_known_however_its_name_is_written() -> None:
+    assert takes_long(b'{"tools": []}') and takes_long(rb'{"\u0074ools": []}')
+    assert not takes_long(b'{"prompt": "Hi"}')
 
 
 def test_any_json_object_is_one(endpoint: Served, models: dict[str, Any]) -> None:

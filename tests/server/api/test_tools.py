@@ -14,6 +14,9 @@ from openai.types.responses import Response
 from openai.types.responses.response_stream_event import ResponseStreamEvent
 from pydantic import TypeAdapter
 
+from core.server.api.answer.logprobs import TokenLogprobs
+from core.server.api.answer.parts import CallDelta, Delta
+from core.server.api.answer.record import Choice
 from core.server.api.request.calls import bounded, syntax_of
 from core.server.api.request.fields import Fields
 from core.server.api.request.tools import Tools, read_tools
@@ -382,3 +385,25 @@ def test_long_descriptions_of_many_tools_count_for_no_grammar(endpoint: Served) 
     body |= {"tools": chat_tools(*tools), "tool_choice": "required"}
     error = error_of(endpoint.post("/v1/chat/completions", body))
     assert error["param"] == "tools" and "at most 100,000 characters" in error["message"]
+
+
+def test_the_log_probabilities_of_a_text_are_those_of_its_tokens(client: openai.OpenAI) -> None:
+    body: Any = {"model": MODEL, "input": "Hi", "tools": flat_tools(CALCULATOR), "temperature": 0}
+    body["include"] = ["message.output_text.logprobs"]
+    events = list(client.responses.create(**body, stream=True))
+    deltas = [event for event in events if event.type == "response.output_text.delta"]
+    streamed = [token.token for event in deltas for token in event.logprobs]
+    (done,) = [event for event in events if event.type == "response.output_text.done"]
+    assert streamed == [token.token for token in done.logprobs]
+    assert streamed[-1] == "<|end|>" and "".join(streamed[:-1]) == done.text
+
+
+def test_the_log_probabilities_of_a_call_are_not_those_of_the_text_before_it() -> None:
+    choice = Choice()
+    for token_id, text in enumerate(("Let", "", " me", "", "")):
+        token = TokenLogprobs(token_id, -1.0, (), ())
+        choice.add(Delta(0, text, "answer", (token_id,), (token,)))
+    assert [token.token_id for token in choice.text_logprobs] == [0, 1, 2, 3, 4]
+    choice.add_call(CallDelta(0, 0, "get_weather", ""))
+    choice.add(Delta(0, "", "answer", (5,), (TokenLogprobs(5, -1.0, (), ()),)))
+    assert [token.token_id for token in choice.text_logprobs] == [0, 1, 2]
