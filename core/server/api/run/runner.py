@@ -83,8 +83,8 @@ class Runner:
             return self
         if tools.must and (stop := settings.stop):
             raise ApiError(
-                f"{stop} acts on the text of an answer, and this tool_choice asks for a call; leave "
-                f"{stop} out.",
+                f"{stop} acts on the text of an answer, and this tool_choice asks for a call; "
+                f"leave {stop} out.",
                 param=stop.partition(".")[0],
                 code="unsupported_parameter",
             )
