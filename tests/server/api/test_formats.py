@@ -123,6 +123,21 @@ def test_a_body_with_a_grammar_is_known_however_its_name_is_written() -> None:
     assert not takes_long(b'{"prompt": "Hi"}')
 
 
+def test_an_answer_says_where_its_rule_could_not_act(endpoint: Served) -> None:
+    rule = {"structured_outputs": {"regex": "[ab]{40}"}}
+    path, ask = "/v1/chat/completions", {"messages": ASK, "model": MODEL, "max_tokens": 3}
+    (note,) = _answer(endpoint, path, max_tokens=3, **rule)["notes"]
+    assert note == "The run ended by the bound on its tokens before its text was complete."
+    response = _answer(endpoint, "/v1/responses", max_output_tokens=3, **rule)
+    assert response["notes"] == [note]
+    stream = endpoint.post(path, {**ask, **rule, "stream": True}).text
+    assert json.loads(stream.split("data: ")[-2])["notes"] == [note]
+    banned = {"structured_outputs": {"choice": ["no"]}, "bad_words": ["no"], "temperature": 0}
+    (note,) = _answer(endpoint, path, **banned)["notes"]
+    assert "gave way" in note
+    assert "notes" not in _answer(endpoint, path, structured_outputs={"choice": ["no"]})
+
+
 def test_any_json_object_is_one(endpoint: Served, models: dict[str, Any]) -> None:
     # The model likes the closing brace best, so that the object ends.
     bias = {str(models[MODEL].encode("}")[0]): 30}

@@ -164,6 +164,29 @@ def test_the_embedded_model_calls_a_calculator_and_answers_by_its_result(
     assert greeted.choices[0].message.content
 
 
+def test_a_call_that_a_stop_string_cuts_is_no_complete_call(endpoint: Served) -> None:
+    body = {"model": MODEL, "messages": ASK, "tools": chat_tools(CALCULATOR), "stop": "*"}
+    (choice,) = endpoint.post("/v1/chat/completions", {**body, "temperature": 0}).json()["choices"]
+    (call,) = choice["message"]["tool_calls"]
+    assert call["function"]["arguments"] == '{"expression": "4821'
+    assert choice["finish_reason"] == "stop"
+    response = {"model": MODEL, "input": QUESTION, "tools": flat_tools(CALCULATOR), "stop": "*"}
+    (item,) = endpoint.post("/v1/responses", {**response, "temperature": 0}).json()["output"]
+    assert (item["type"], item["status"]) == ("function_call", "incomplete")
+
+
+def test_stop_strings_are_refused_where_the_answer_is_a_call(endpoint: Served) -> None:
+    body = {"model": MODEL, "messages": ASK, "tools": chat_tools(WEATHER)}
+    body["tool_choice"] = "required"
+    for more, param in (
+        ({"stop": '"name"'}, "stop"),
+        ({"decoding": {"stop_strings": ['":"']}}, "decoding"),
+    ):
+        error = error_of(endpoint.post("/v1/chat/completions", {**body, **more}))
+        assert error["param"] == param and "leave" in error["message"]
+    assert endpoint.post("/v1/chat/completions", {**body, "stop": []}).status_code == 200
+
+
 def test_a_model_s_thinking_before_its_choice_is_kept_apart(client: openai.OpenAI) -> None:
     ask: Any = [{"role": "user", "content": "What is 12 + 9?"}]
     tools = chat_tools(CALCULATOR)

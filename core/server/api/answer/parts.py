@@ -87,12 +87,17 @@ class PromptScored:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceEnded:
-    """End of a choice."""
+    """End of a choice.
+
+    Args:
+        notes: sentences on settings that could not act as they should.
+    """
 
     choice: int
     finish_reason: ApiFinishReason
     tokens: int
     reasoning_tokens: int = 0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

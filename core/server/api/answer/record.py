@@ -109,6 +109,7 @@ class Answer:
         self.plan = plan
         self.id = f"{ENDPOINTS[plan.endpoint].id_prefix}{uuid.uuid4().hex}"
         self.created = int(time.time())
+        self.notes: list[str] = []
         self.choices = [Choice() for _ in range(len(plan.prompts) * plan.n)]
 
     def take(self, part: AnswerPart) -> None:
@@ -127,6 +128,7 @@ class Answer:
             # Until now `tokens` counted only the streamed tokens.
             choice.tokens = part.tokens
             choice.reasoning_tokens = part.reasoning_tokens
+            self.notes += [note for note in part.notes if note not in self.notes]
 
     @property
     def tokens(self) -> int:
@@ -169,10 +171,16 @@ class Answer:
         return extras
 
     def extras(self) -> dict[str, Any]:
-        """Return fields beyond OpenAI's API: settings used, and the kind of log-probabilities."""
+        """Return fields beyond OpenAI's API: settings used, notes on those that could not act, and
+        the kind of log-probabilities.
+        """
         decoding = config_to_dict(self.started.configs[0])
         if self.plan.settings.draft:
             decoding["draft"] = self.plan.settings.draft
         logprobs = self.plan.logprobs
         mode = {"logprobs_mode": logprobs.mode} if logprobs else {}
-        return {"decoding": decoding, **mode}
+        return {"decoding": decoding, **mode, **self.noted()}
+
+    def noted(self) -> dict[str, Any]:
+        """Return the field of the notes; empty without one."""
+        return {"notes": self.notes} if self.notes else {}

@@ -141,6 +141,9 @@ class ResponseWriter(AnswerWriter):
         """Return an item of the output; with `empty`, without its content."""
         if isinstance(kind, int):
             call = self._choice.calls[kind]
+            if self._choice.finish_reason == "stop" and call is self._choice.calls[-1]:
+                # A stop string cut it off.
+                status = "incomplete"
             return {
                 "id": self._id(kind),
                 "call_id": call.id,

@@ -55,7 +55,7 @@ class ChunkWriter(AnswerWriter):
         elif isinstance(part, CallDelta):
             yield event(self.call_delta(part))
         elif isinstance(part, ChoiceEnded):
-            yield event(self.last_chunk(part.choice, part.finish_reason))
+            yield event({**self.last_chunk(part.choice, part.finish_reason), **self.answer.noted()})
         elif isinstance(part, AllEnded):
             if self.plan.usage != "never":
                 yield event(

@@ -94,6 +94,12 @@ class RequestSettings:
         """Name of the parameter that constrains the text; empty if none does."""
         return next((name for name in self.values if name in (*formats.NAMES, "tools")), "")
 
+    @property
+    def stop(self) -> str:
+        """Name of the parameter that sets stop strings; empty if none does."""
+        inside = "decoding.stop_strings" if (self.decoding or {}).get("stop_strings") else ""
+        return "stop" if self.values.get("stop") else inside
+
     def limit_in(self, window: int) -> int:
         """Return the limit on new tokens, at most the context window."""
         limit = self.limit if self.limit is not None else (self.decoding or {}).get(_LIMIT)

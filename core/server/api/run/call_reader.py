@@ -32,6 +32,11 @@ class CallReader(Protocol):
     calls: list[CallText]
     count: int
 
+    @property
+    def open(self) -> bool:
+        """True inside the arguments of a call."""
+        ...
+
     def push(self, text: str, special: str = "") -> str:
         """Return the text outside of calls that a token adds.
 
@@ -62,6 +67,10 @@ class JsonReader:
         self._head, self._name = "", ""
         # Open braces and brackets of the arguments; in a string, and behind a backslash of one.
         self._depth, self._quoted, self._escaped = 0, False, False
+
+    @property
+    def open(self) -> bool:
+        return bool(self._name)
 
     def push(self, text: str, special: str = "") -> str:
         if self._before is None or self._before.cut:
@@ -120,20 +129,20 @@ class CalculatorReader:
         self.calls: list[CallText] = []
         self.count = 0
         self._name, self._parameter = name, parameter
-        self._inside = False
+        self.open = False
 
     def push(self, text: str, special: str = "") -> str:
         if special == CALL:
             self.calls.append(CallText(self.count, self._name, ""))
             self.count += 1
             self._write(f'{{{json.dumps(self._parameter)}: "')
-        elif special == RESULT and self._inside:
+        elif special == RESULT and self.open:
             self._write('"}')
         if special in (CALL, RESULT):
-            self._inside = special == CALL
-        elif self._inside:
+            self.open = special == CALL
+        elif self.open:
             self._write(json.dumps(text)[1:-1])
-        return "" if self._inside or special else text
+        return "" if self.open or special else text
 
     def flush(self) -> str:
         return ""

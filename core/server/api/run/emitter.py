@@ -12,7 +12,9 @@ from core.decoding.diffusion.types import CanvasStep
 from core.decoding.loop.text import TextStream, join_prompt
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.split import END_OF_PROMPT, marks_of, special_name
+from core.decoding.record.notes import CONSTRAINT_LEFT, CONSTRAINT_OPEN, GAVE_WAY
 from core.decoding.record.steps import PromptStep, Step, TokenStep
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import DraftRound
 from core.server.api.answer.logprobs import TokenLogprobs
 from core.server.api.answer.parts import (
@@ -32,6 +34,9 @@ from core.server.api.run.call_reader import reader_of
 from core.server.api.run.scored import ScoredRun, ScoreRequest, Scores
 from core.server.api.run.text import ChoiceText
 from core.server.job import tokens_in
+
+# Keys of the notes that an answer repeats: a setting could not act as it should.
+_SENT_NOTES = (CONSTRAINT_LEFT, CONSTRAINT_OPEN, GAVE_WAY)
 
 
 class RequestRun(NamedTuple):
@@ -179,8 +184,7 @@ class Emitter:
             self._put(Delta(choice, text, phase, ()))
         self._send_calls(self._text, choice)
         if trace.finish_reason != "cancelled" or self._plan.only_prompt:
-            thinking = self._text.thinking_tokens(trace)
-            self._end(self._text, choice, trace.finish_reason, len(trace.token_ids), thinking)
+            self._end(self._text, choice, trace, trace.finish_reason, len(trace.token_ids))
 
     def _write_hypotheses(self, run: ScoredRun) -> None:
         logprobs = chain(run.hypotheses, repeat(()))
@@ -194,13 +198,11 @@ class Emitter:
             added = self._push(text, texts, ids)
             added[-1] += text.flush()
             self._send(text, added, ids, scores, choice)
-            thinking = text.thinking_tokens(run.trace)
-            self._end(text, choice, hypothesis.finish_reason, len(ids), thinking)
+            self._end(text, choice, run.trace, hypothesis.finish_reason, len(ids))
 
-    def _end(
-        self, text: ChoiceText, choice: int, reason: str, tokens: int, thinking_tokens: int
-    ) -> None:
+    def _end(self, text: ChoiceText, choice: int, trace: Trace, reason: str, tokens: int) -> None:
         word: ApiFinishReason = "length"
         if reason in ("eos", "stop"):
             word = "tool_calls" if text.called else "stop"
-        self._put(ChoiceEnded(choice, word, tokens, thinking_tokens))
+        notes = tuple(note.words for note in trace.notes if note.key in _SENT_NOTES)
+        self._put(ChoiceEnded(choice, word, tokens, text.thinking_tokens(trace), notes))

@@ -81,6 +81,13 @@ class Runner:
         tools, settings = self.plan.tools, self.plan.settings
         if tools is None:
             return self
+        if tools.must and (stop := settings.stop):
+            raise ApiError(
+                f"{stop} acts on the text of an answer, and this tool_choice asks for a call; "
+                f"leave {stop} out.",
+                param=stop.partition(".")[0],
+                code="unsupported_parameter",
+            )
         limit = settings.limit_in(model.context_window or NO_WINDOW)
         syntax = syntax_of(model, tools, thinks=settings.separates_thinking, limit=limit)
         plan = replace(self.plan, settings=settings.constrained(syntax.constraint))

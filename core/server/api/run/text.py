@@ -40,8 +40,8 @@ class ChoiceText:
 
     @property
     def called(self) -> bool:
-        """True if the answer holds a call."""
-        return self._reader is not None and self._reader.count > 0
+        """True if the answer holds calls and none that was cut off."""
+        return self._reader is not None and self._reader.count > 0 and not self._reader.open
 
     def take_calls(self) -> list[CallText]:
         """Return the parts of calls since the last time."""
