@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
@@ -26,6 +29,8 @@ KIND_WORDS: dict[str, str] = {
 }
 MAX_LENGTH = 100_000
 MAX_CHOICES = 1_000
+# llguidance doesn't bound the automaton of `multipleOf`: it has a state for each remainder.
+MAX_MULTIPLE = 10_000
 _SHOWN = 24
 # With llguidance's own default, any white space, small models never leave it.
 _ONE_LINE: JsonCompileOptions = {
@@ -136,6 +141,11 @@ def _fault(kind: ConstraintKind, text: str) -> str:
         return f"it has more than {MAX_CHOICES:,} lines"
     if kind == "json" and (fault := _json_fault(text)):
         return fault
+    if kind in ("json", "lark") and _multiple(kind, text) > MAX_MULTIPLE:
+        return (
+            "the least common multiple of all its multipleOf, without their decimal points, is "
+            f"above {MAX_MULTIPLE:,}"
+        )
     from llguidance import LLMatcher
 
     try:
@@ -157,6 +167,29 @@ def _json_fault(text: str) -> str:
     except (RecursionError, ValueError):
         return "it is nested too deeply, or has too long a number"
     return ""
+
+
+def _multiple(kind: ConstraintKind, text: str) -> int:
+    """Return the least common multiple of all `multipleOf` without their decimal points.
+
+    Schemas that hold together, by `allOf`, `anyOf` or `$ref`, share one automaton.
+    """
+    multiples: list[int] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        for key, value in pairs:
+            if key == "multipleOf" and isinstance(value, int | float) and value < math.inf:
+                parts = Fraction(str(value))
+                while parts.denominator > 1:
+                    parts *= 10
+                multiples.append(abs(parts.numerator) or 1)
+
+    decoder = json.JSONDecoder(object_pairs_hook=note)
+    starts = [0] if kind == "json" else [one.end() for one in re.finditer(r"%json\s*", text)]
+    for start in starts:
+        with suppress(ValueError, RecursionError):
+            decoder.raw_decode(text.lstrip() if kind == "json" else text, start)
+    return math.lcm(*multiples)
 
 
 def _reason(kind: ConstraintKind, message: str) -> str:
