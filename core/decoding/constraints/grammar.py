@@ -78,7 +78,7 @@ class Grammars:
         It is compiled anew, because copies share a lexer, whose states are bounded.
 
         Raises:
-            ConfigError: it is larger than llguidance's bounds.
+            ConfigError: it is larger than llguidance's bounds, or allows no first token.
         """
         from llguidance import LLMatcher
 
@@ -89,7 +89,12 @@ class Grammars:
                 f"The constraint is too large for llguidance ({first_line(fault)}): shorten it.",
                 "constraint",
             )
-        return Grammar(matcher, self.stops)
+        made = Grammar(matcher, self.stops)
+        if not made.copy().begins():
+            raise ConfigError(
+                "No token can begin a text of the constraint: rewrite it.", "constraint"
+            )
+        return made
 
 
 def first_line(message: str) -> str:
@@ -146,6 +151,11 @@ class Grammar:
         twin = Grammar(self._matcher.deep_copy(), self._stops, self._ids)
         twin._held, twin._bound = self._held, self._bound
         return twin
+
+    def begins(self) -> bool:
+        """Compute a mask and return False if no text follows, by any tokens."""
+        self._matcher.compute_bitmask()
+        return not self.fault.startswith("NoExtension")
 
     def read(self, ids: Sequence[int]) -> None:
         """Move to the end of another text, given all its tokens."""

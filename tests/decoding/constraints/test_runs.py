@@ -224,6 +224,16 @@ def test_a_grammar_beyond_the_bounds_is_refused_before_the_run() -> None:
     assert told.value.setting == "constraint"
 
 
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [("json", '{"$ref": "#"}'), ("regex", r"[^\s\S]"), ("lark", "start: start")],
+)
+def test_a_constraint_without_a_text_is_refused_before_the_run(kind, text) -> None:
+    with pytest.raises(ConfigError, match="No token can begin") as told:
+        collect(load_model("embedded:target"), "Say", _with(Greedy(), Constraint(kind, text)))
+    assert told.value.setting == "constraint"
+
+
 @pytest.mark.parametrize("pattern", ["a{1000000}", "(.{0,4000}){4000}x"])
 def test_a_reached_bound_is_a_dead_end_and_the_same_each_time(pattern) -> None:
     model = load_model("embedded:target")
