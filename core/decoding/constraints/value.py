@@ -38,6 +38,7 @@ _ONE_LINE: JsonCompileOptions = {
     "item_separator": ", ?",
     "key_separator": ": ?",
 }
+_ONE_OF = "oneOf constraints are not supported"
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\\": "\\\\"}
 _CHARACTERS = {escape: character for character, escape in _ESCAPES.items()}
 
@@ -71,7 +72,10 @@ class Constraint:
                 "Constraint",
             )
         if fault := _fault(self.kind, self.text):
-            raise ConfigError(f"is not {KIND_WORDS[self.kind]}: {fault}.", "text", "Constraint")
+            verb = f"is not {KIND_WORDS[self.kind]}"
+            if fault.startswith(("Unimplemented keys", _ONE_OF)):
+                verb = "is a JSON schema that llguidance can't keep to"
+            raise ConfigError(f"{verb}: {fault}.", "text", "Constraint")
 
     @classmethod
     def of_choices(cls, choices: Iterable[str]) -> Constraint:
@@ -206,6 +210,8 @@ def _reason(kind: ConstraintKind, message: str) -> str:
             reason = reason.rpartition("): ")[2]
     else:
         reason, where = first, ""
+        if first.startswith(_ONE_OF):
+            reason = f'{_ONE_OF}; take anyOf, or add "x-guidance": {{"coerce_one_of": true}}'
     return shortened(reason.rstrip("."), 300) + where
 
 
