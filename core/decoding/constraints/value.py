@@ -232,9 +232,12 @@ def read_constraint(owner: str, name: str, value: object) -> Constraint | None:
     if isinstance(parts, str) or not isinstance(parts, Sequence):
         parts = ()
     if len(parts) != 2 or not all(isinstance(part, str) for part in parts):
+        shown = brief(value)
+        if isinstance(value, Mapping):
+            shown = shortened(f"the keys {', '.join(map(brief, value))}", 80)
         raise ConfigError(
-            "must be a kind and a text (KIND=TEXT on the command line, such as regex=[0-9]+), got "
-            f"{brief(value)}.",
+            'must be a kind and a text, such as {"kind": "regex", "text": "[0-9]+"} (on the '
+            f"command line regex=[0-9]+), got {shown}.",
             name,
             owner,
         )
@@ -244,12 +247,12 @@ def read_constraint(owner: str, name: str, value: object) -> Constraint | None:
         raise ConfigError(error.under("").strip(), name, owner) from None
 
 
-def constraint_in(text: str) -> list[Any]:
+def constraint_in(text: str) -> Any:
     """Return kind and text of `KIND=TEXT`; a text of another form stays whole, which
     `read_constraint` refuses.
     """
     kind, equals, rest = text.partition("=")
-    return [kind.strip(), rest] if equals else [text]
+    return [kind.strip(), rest] if equals else text
 
 
 def constraint_words(value: Constraint | None) -> str:

@@ -67,6 +67,13 @@ def test_another_value_is_refused(wrong) -> None:
         Shaping(constraint=wrong)
 
 
+def test_the_refusal_of_another_value_shows_it() -> None:
+    for value, shown in ((constraint_in("foo"), "'foo'"), ({"kind": "json"}, "the keys 'kind'")):
+        with pytest.raises(ConfigError) as told:
+            Shaping(constraint=value)
+        assert str(told.value).endswith(f"(on the command line regex=[0-9]+), got {shown}.")
+
+
 def test_every_kind_survives_a_file_and_is_shown_in_a_caption() -> None:
     texts = {
         "choice": "yes\nno",
