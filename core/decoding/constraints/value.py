@@ -210,7 +210,9 @@ def _reason(kind: ConstraintKind, message: str) -> str:
             reason = reason.rpartition("): ")[2]
     else:
         reason, where = first, ""
-        if first.startswith(_ONE_OF):
+        if first.startswith("Failed to generate regex for integer range"):
+            reason = "no integer of 64 bits lies between its minimum and maximum"
+        elif first.startswith(_ONE_OF):
             reason = f'{_ONE_OF}; take anyOf, or add "x-guidance": {{"coerce_one_of": true}}'
     return shortened(reason.rstrip("."), 300) + where
 

@@ -31,6 +31,7 @@ def test_choices_are_lines_whose_escapes_give_every_text_back() -> None:
         ("json", '{"type": "strin"}', "Invalid type: strin"),
         ("json", '{"not": {}}', r'llguidance can\'t keep to: Unimplemented keys: \["not"\]'),
         ("json", '{"oneOf": [{"type": "integer"}, {"type": "number"}]}', "can't keep.*anyOf, or"),
+        ("json", '{"type": "integer", "minimum": 9223372036854775808}', "integer of 64 bits"),
         ("json", '{"type":\n "object",}', "double quotes at line 2, column 11"),
         ("json", "[1]", "it is no object"),
         ("json", "[" * 50_000, "nested too deeply"),
