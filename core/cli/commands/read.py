@@ -41,7 +41,7 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--word",
-        default="",
+        default=None,
         help="also print the probability that the model goes on with this word, of one or more "
         "tokens, with or without a space before it, at every place",
     )
@@ -78,7 +78,7 @@ def run(args: Namespace) -> int:
             f"{' '.join(note.words for note in trace.notes)}"
         )
     followed = pinned(model, trace, pins)
-    word = follow_word(model, trace, args.word) if args.word else None
+    word = follow_word(model, trace, args.word) if args.word is not None else None
     divergence = None
     if args.against is not None:
         other = load(args.against, args.against_dtype, args.device)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -73,18 +72,14 @@ class Grammars:
         self._forcing = tokens.spells
         self._tokenizer: LLTokenizer = LLTokenizer(cast(Any, tokens), eos_token=eos)
 
-        # A step that is shown again under other knobs compiles nothing.
-        self._compiled = lru_cache(maxsize=16)(self._compile)
-
     def start(self, constraint: Constraint) -> Grammar:
         """Return the grammar at the beginning of a text.
 
-        Raises:
-            ConfigError: it is larger than llguidance's bounds.
-        """
-        return self._compiled(constraint).copy()
+        It is compiled anew, because copies share a lexer, whose states are bounded.
 
-    def _compile(self, constraint: Constraint) -> Grammar:
+        Raises:
+            ConfigError: it is larger than llguidance's bounds, or allows no first token.
+        """
         from llguidance import LLMatcher
 
         grammar = constraint.grammar(self._forcing)
@@ -94,7 +89,12 @@ class Grammars:
                 f"The constraint is too large for llguidance ({first_line(fault)}): shorten it.",
                 "constraint",
             )
-        return Grammar(matcher, self.stops)
+        made = Grammar(matcher, self.stops)
+        if not made.copy().begins():
+            raise ConfigError(
+                "No token can begin a text of the constraint: rewrite it.", "constraint"
+            )
+        return made
 
 
 def first_line(message: str) -> str:
@@ -124,11 +124,12 @@ class Grammar:
         # All tokens, of which the matcher holds the first ones: all but the first wrong one and
         # those after it.
         self._ids, self._held = list(read), len(read)
+        self._bound = ""
 
     @property
     def fault(self) -> str:
         """llguidance's message if the grammar is broken or reached a limit; empty otherwise."""
-        return first_line(self._matcher.get_error())
+        return first_line(self._matcher.get_error()) or self._bound
 
     @property
     def held(self) -> int:
@@ -148,8 +149,13 @@ class Grammar:
     def copy(self) -> Grammar:
         """Return an independent copy."""
         twin = Grammar(self._matcher.deep_copy(), self._stops, self._ids)
-        twin._held = self._held
+        twin._held, twin._bound = self._held, self._bound
         return twin
+
+    def begins(self) -> bool:
+        """Compute a mask and return False if no text follows, by any tokens."""
+        self._matcher.compute_bitmask()
+        return not self.fault.startswith("NoExtension")
 
     def read(self, ids: Sequence[int]) -> None:
         """Move to the end of another text, given all its tokens."""
@@ -159,12 +165,18 @@ class Grammar:
             shared = min(len(self._ids), len(ids))
         if shared < self._held:
             self._matcher.rollback(self._held - shared)
-            self._held = shared
+            self._held, self._bound = shared, ""
         self._ids[shared:] = ids[shared:]
         while self.left:
             token = self._ids[self._held]
             # A token that isn't allowed would spoil the matcher; a stop would not be counted.
-            if token in self._stops or not self._matcher.validate_tokens([token]):
+            if token in self._stops:
+                return
+            if not self._matcher.validate_tokens([token]):
+                # llguidance reports a bound only while it computes a mask.
+                probe = self._matcher.deep_copy()
+                probe.compute_bitmask()
+                self._bound = first_line(probe.get_error())
                 return
             self._matcher.consume_token(token)
             self._held += 1

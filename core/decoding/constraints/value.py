@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
@@ -26,6 +29,8 @@ KIND_WORDS: dict[str, str] = {
 }
 MAX_LENGTH = 100_000
 MAX_CHOICES = 1_000
+# llguidance doesn't bound the automaton of `multipleOf`: it has a state for each remainder.
+MAX_MULTIPLE = 10_000
 _SHOWN = 24
 # With llguidance's own default, any white space, small models never leave it.
 _ONE_LINE: JsonCompileOptions = {
@@ -33,6 +38,7 @@ _ONE_LINE: JsonCompileOptions = {
     "item_separator": ", ?",
     "key_separator": ": ?",
 }
+_ONE_OF = "oneOf constraints are not supported"
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\\": "\\\\"}
 _CHARACTERS = {escape: character for character, escape in _ESCAPES.items()}
 
@@ -66,7 +72,10 @@ class Constraint:
                 "Constraint",
             )
         if fault := _fault(self.kind, self.text):
-            raise ConfigError(f"is not {KIND_WORDS[self.kind]}: {fault}.", "text", "Constraint")
+            verb = f"is not {KIND_WORDS[self.kind]}"
+            if fault.startswith(("Unimplemented keys", _ONE_OF)):
+                verb = "is a JSON schema that llguidance can't keep to"
+            raise ConfigError(f"{verb}: {fault}.", "text", "Constraint")
 
     @classmethod
     def of_choices(cls, choices: Iterable[str]) -> Constraint:
@@ -136,6 +145,11 @@ def _fault(kind: ConstraintKind, text: str) -> str:
         return f"it has more than {MAX_CHOICES:,} lines"
     if kind == "json" and (fault := _json_fault(text)):
         return fault
+    if kind in ("json", "lark") and _multiple(kind, text) > MAX_MULTIPLE:
+        return (
+            "the least common multiple of all its multipleOf, without their decimal points, is "
+            f"above {MAX_MULTIPLE:,}"
+        )
     from llguidance import LLMatcher
 
     try:
@@ -159,6 +173,29 @@ def _json_fault(text: str) -> str:
     return ""
 
 
+def _multiple(kind: ConstraintKind, text: str) -> int:
+    """Return the least common multiple of all `multipleOf` without their decimal points.
+
+    Schemas that hold together, by `allOf`, `anyOf` or `$ref`, share one automaton.
+    """
+    multiples: list[int] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        for key, value in pairs:
+            if key == "multipleOf" and isinstance(value, int | float) and value < math.inf:
+                parts = Fraction(str(value))
+                while parts.denominator > 1:
+                    parts *= 10
+                multiples.append(abs(parts.numerator) or 1)
+
+    decoder = json.JSONDecoder(object_pairs_hook=note)
+    starts = [0] if kind == "json" else [one.end() for one in re.finditer(r"%json\s*", text)]
+    for start in starts:
+        with suppress(ValueError, RecursionError):
+            decoder.raw_decode(text.lstrip() if kind == "json" else text, start)
+    return math.lcm(*multiples)
+
+
 def _reason(kind: ConstraintKind, message: str) -> str:
     """Return llguidance's message as a part of a sentence, with the place in the user's text."""
     first, place = message.split("\n")[0], re.match(r"(?:at )?(\d+)\((\d+)\): ", message)
@@ -173,6 +210,10 @@ def _reason(kind: ConstraintKind, message: str) -> str:
             reason = reason.rpartition("): ")[2]
     else:
         reason, where = first, ""
+        if first.startswith("Failed to generate regex for integer range"):
+            reason = "no integer of 64 bits lies between its minimum and maximum"
+        elif first.startswith(_ONE_OF):
+            reason = f'{_ONE_OF}; take anyOf, or add "x-guidance": {{"coerce_one_of": true}}'
     return shortened(reason.rstrip("."), 300) + where
 
 
@@ -193,9 +234,12 @@ def read_constraint(owner: str, name: str, value: object) -> Constraint | None:
     if isinstance(parts, str) or not isinstance(parts, Sequence):
         parts = ()
     if len(parts) != 2 or not all(isinstance(part, str) for part in parts):
+        shown = brief(value)
+        if isinstance(value, Mapping):
+            shown = shortened(f"the keys {', '.join(map(brief, value))}", 80)
         raise ConfigError(
-            "must be a kind and a text (KIND=TEXT on the command line, such as regex=[0-9]+), got "
-            f"{brief(value)}.",
+            'must be a kind and a text, such as {"kind": "regex", "text": "[0-9]+"} (on the '
+            f"command line regex=[0-9]+), got {shown}.",
             name,
             owner,
         )
@@ -205,12 +249,12 @@ def read_constraint(owner: str, name: str, value: object) -> Constraint | None:
         raise ConfigError(error.under("").strip(), name, owner) from None
 
 
-def constraint_in(text: str) -> list[Any]:
+def constraint_in(text: str) -> Any:
     """Return kind and text of `KIND=TEXT`; a text of another form stays whole, which
     `read_constraint` refuses.
     """
     kind, equals, rest = text.partition("=")
-    return [kind.strip(), rest] if equals else [text]
+    return [kind.strip(), rest] if equals else text
 
 
 def constraint_words(value: Constraint | None) -> str:

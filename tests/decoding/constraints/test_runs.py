@@ -224,6 +224,29 @@ def test_a_grammar_beyond_the_bounds_is_refused_before_the_run() -> None:
     assert told.value.setting == "constraint"
 
 
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [("json", '{"$ref": "#"}'), ("regex", r"[^\s\S]"), ("lark", "start: start")],
+)
+def test_a_constraint_without_a_text_is_refused_before_the_run(kind, text) -> None:
+    with pytest.raises(ConfigError, match="No token can begin") as told:
+        collect(load_model("embedded:target"), "Say", _with(Greedy(), Constraint(kind, text)))
+    assert told.value.setting == "constraint"
+
+
+@pytest.mark.parametrize("pattern", ["a{1000000}", "(.{0,4000}){4000}x"])
+def test_a_reached_bound_is_a_dead_end_and_the_same_each_time(pattern) -> None:
+    model = load_model("embedded:target")
+    config = _with(Sampling(max_new_tokens=80, seed=1), Constraint("regex", pattern))
+    trace = collect(model, "Say", config)
+    assert trace.finish_reason == "eos"
+    assert len(trace.token_ids) < 80
+    assert [note.key for note in trace.notes] == [CONSTRAINT_LEFT]
+    assert f"dead end at token {len(trace.token_ids)}" in trace.notes[0].words
+    assert collect(model, "Say", config).token_ids == trace.token_ids
+    assert verdict(check(trace, model)) == "proved"
+
+
 def test_the_thinking_is_free_and_the_answer_is_not() -> None:
     model = load_model("embedded:target")
     trace = collect(model, "2 and 3", _with(Reasoning(max_thinking_tokens=12), DATE))

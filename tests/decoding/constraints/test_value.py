@@ -29,11 +29,16 @@ def test_choices_are_lines_whose_escapes_give_every_text_back() -> None:
         ("regex", "a[z-a]b", "invalid character class range.* at character 3"),
         ("regex", "(?=a)b", "look-around.* is not supported at character 1"),
         ("json", '{"type": "strin"}', "Invalid type: strin"),
-        ("json", '{"not": {}}', r'Unimplemented keys: \["not"\]'),
+        ("json", '{"not": {}}', r'llguidance can\'t keep to: Unimplemented keys: \["not"\]'),
+        ("json", '{"oneOf": [{"type": "integer"}, {"type": "number"}]}', "can't keep.*anyOf, or"),
+        ("json", '{"type": "integer", "minimum": 9223372036854775808}', "integer of 64 bits"),
         ("json", '{"type":\n "object",}', "double quotes at line 2, column 11"),
         ("json", "[1]", "it is no object"),
         ("json", "[" * 50_000, "nested too deeply"),
         ("json", '{"a":' * 200 + "1" + "}" * 200, "."),
+        ("json", '{"type": "integer", "multipleOf": 999983}', "multipleOf.* is above 10,000"),
+        ("json", ' {"allOf": [{"multipleOf": 0.997}, {"multipleOf": 1009}]}', "multipleOf"),
+        ("lark", 'start: %json {"type": "integer", "multiple\\u004ff": 10007}', "multipleOf"),
         ("lark", 'start: "a"\nb: @', "lexer error at line 2, column 5"),
         ("lark", "start: foo", 'unknown name: "foo" at line 1, column 8'),
         ("lark", 'foo: "a"', "no start rule"),
@@ -61,6 +66,13 @@ def test_a_wrong_text_is_refused_in_one_sentence_with_its_place(kind, text, reas
 def test_another_value_is_refused(wrong) -> None:
     with pytest.raises(ConfigError, match=r"^Shaping\.constraint must be a kind and a text"):
         Shaping(constraint=wrong)
+
+
+def test_the_refusal_of_another_value_shows_it() -> None:
+    for value, shown in ((constraint_in("foo"), "'foo'"), ({"kind": "json"}, "the keys 'kind'")):
+        with pytest.raises(ConfigError) as told:
+            Shaping(constraint=value)
+        assert str(told.value).endswith(f"(on the command line regex=[0-9]+), got {shown}.")
 
 
 def test_every_kind_survives_a_file_and_is_shown_in_a_caption() -> None:

@@ -81,6 +81,7 @@ def test_stdin_is_read_and_json_goes_to_stdout(
         (b"word " * 2000, [], "this model reads at most 1,024 at once"),
         (b"Once upon", ["--pin", "no such token"], "takes single tokens"),
         (b"Once upon", ["--word", " "], "The word is empty"),
+        (b"Once upon", ["--word", ""], "The word is empty"),
         (b"Once upon", ["--json", "-", "--trace", "-"], "Only one of --json and --trace"),
     ],
 )

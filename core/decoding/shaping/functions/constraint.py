@@ -28,11 +28,10 @@ class constraint:
             assert context.grammars is not None
             self._grammar = context.grammars().start(self._value)
         self._grammar.read(context.ids[context.prompt_length + (context.answer_from or 0) :])
-        if self._grammar.left:
+        if self._grammar.left and not self._grammar.fault:
             return logits
-        size = logits.shape[-1]
-        for allowed in (self._grammar.allowed(size), self._grammar.stops(size)):
-            kept = logits.masked_fill(~allowed, -math.inf)
+        for mask in (self._grammar.allowed, self._grammar.stops):
+            kept = logits.masked_fill(~mask(logits.shape[-1]), -math.inf)
             if bool((kept > -math.inf).any()):
                 return kept
         return logits
