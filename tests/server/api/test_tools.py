@@ -69,11 +69,10 @@ def test_required_is_answered_by_a_call_that_keeps_to_its_schema(
     strictly(ChatCompletion, answer)
     choice = answer.choices[0]
     assert choice.finish_reason == "tool_calls" and choice.message.content is None
-    calls: Any = choice.message.tool_calls
-    for call in calls:
-        assert call.function.name == "get_weather"
-        jsonschema.validate(json.loads(call.function.arguments), PLACE)
-    assert len({call.id for call in calls}) == len(calls)
+    # A model that knows no tools would write calls up to its limit.
+    (call,) = choice.message.tool_calls or []
+    assert call.function.name == "get_weather"  # type: ignore[union-attr]
+    jsonschema.validate(json.loads(call.function.arguments), PLACE)  # type: ignore[union-attr]
 
 
 def test_a_named_function_is_called_once_and_no_other(

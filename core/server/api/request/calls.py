@@ -114,9 +114,10 @@ def syntax_of(model: LanguageModel, tools: Tools, *, thinks: bool, limit: int) -
             "tools", f"{model.model_id} {why}; set tool_choice to required, or to a function."
         )
     if not tags:
-        # A model that was never trained on calls may never close a string or a list.
+        # A model that was never trained on calls may never close a string or a list, nor end its
+        # calls.
         allowed = [replace(t, parameters=bounded(t.parameters, limit)) for t in tools.allowed]
-        tools = replace(tools, allowed=tuple(allowed))
+        tools = replace(tools, allowed=tuple(allowed), several=False)
     return CallSyntax(_json_calls(model, tools, tags, thinks), tags)
 
 
