@@ -27,6 +27,7 @@ KIND_WORDS: dict[str, str] = {
 MAX_LENGTH = 100_000
 MAX_CHOICES = 1_000
 _SHOWN = 24
+_TOO_DEEP = "it is nested too deeply"
 # With llguidance's own default, any white space, small models never leave it.
 _ONE_LINE: JsonCompileOptions = {
     "whitespace_flexible": False,
@@ -143,7 +144,7 @@ def _fault(kind: ConstraintKind, text: str) -> str:
             _grammar(kind, text), None, limits=limits()
         )
     except ValueError as error:
-        return shortened(str(error).rstrip("."), 300)
+        return _reason(kind, str(error))
     return _reason(kind, messages[0]) if wrong else ""
 
 
@@ -155,12 +156,14 @@ def _json_fault(text: str) -> str:
     except json.JSONDecodeError as error:
         return f"{error.msg} at line {error.lineno}, column {error.colno}"
     except (RecursionError, ValueError):
-        return "it is nested too deeply, or has too long a number"
+        return f"{_TOO_DEEP}, or has too long a number"
     return ""
 
 
 def _reason(kind: ConstraintKind, message: str) -> str:
     """Return llguidance's message as a part of a sentence, with the place in the user's text."""
+    if "recursion limit exceeded" in message:
+        return _TOO_DEEP
     first, place = message.split("\n")[0], re.match(r"(?:at )?(\d+)\((\d+)\): ", message)
     if parsed := re.search(r"\n    ( *)\^+\nerror: (.+)", message):
         # Of a regular expression: the caret stands below the wrong character.

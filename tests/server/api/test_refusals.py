@@ -157,6 +157,13 @@ def test_a_request_is_refused_by_the_name_of_its_field(
     assert param in (named, named.partition(".")[0])
 
 
+def _nested(depth: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "integer"}
+    for _ in range(depth):
+        schema = {"type": "array", "items": schema}
+    return schema
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [
@@ -167,6 +174,8 @@ def test_a_request_is_refused_by_the_name_of_its_field(
         ({"tool_choice": {"type": "function", "name": "add"}}, "names a function as"),
         ({"functions": []}, "give tools"),
         ({"function_call": "auto"}, "give tool_choice"),
+        ({"structured_outputs": {"grammar": 'a: "b"'}}, "start"),
+        ({"structured_outputs": {"json": _nested(300)}}, "nested too deeply"),
         ({"grammar": "root ::= [0-9]"}, "structured_outputs with grammar"),
         ({"json_schema": {}}, "structured_outputs with json"),
         (
@@ -253,6 +262,9 @@ def test_a_body_must_be_a_json_object_of_bounded_size(endpoint: Served) -> None:
     assert error_of(httpx2.post(url, content=b"{}"), 415)
     for content in (b"", b"[]", b"{", b'{"model": NaN}', b"[" * 100_000, b"\xff"):
         assert error_of(httpx2.post(url, content=content, headers=kind))
+    deep = b'{"a": ' + b"[" * 3_000 + b"]" * 3_000 + b"}"
+    error = error_of(httpx2.post(url, content=deep, headers=kind))
+    assert error["message"] == "The body is nested too deeply."
     huge = b'{"prompt": "' + b"a" * MAX_BODY + b'"}'
     assert error_of(httpx2.post(url, content=huge, headers=kind), 413)
     pieces = (huge[at : at + 65536] for at in range(0, len(huge), 65536))

@@ -172,6 +172,9 @@ def _as_lark(text: str, options: Fields) -> str:
 
     if len(text) > MAX_LENGTH:
         raise options.wrong("grammar", f"must hold at most {MAX_LENGTH:,} characters")
+    if "::=" not in text:
+        # The converter takes a Lark grammar without `start` for GBNF.
+        return text
     try:
         return str(any_to_lark(text))
     except Exception as error:  # The converter has no type of error for each fault.
