@@ -345,6 +345,25 @@ def test_a_grammar_in_tags_holds_text_then_calls_by_schema(
     assert not kept(f"{call} and more")
 
 
+def test_decimals_and_a_free_object_end(models: dict[str, Any]) -> None:
+    from core.decoding.constraints.grammar import grammars_of
+    from core.decoding.constraints.value import Constraint
+
+    model = models[MODEL]
+
+    def held(schema: dict[str, Any], text: str) -> bool:
+        constraint = Constraint("json", json.dumps(bounded(schema, 160)))
+        grammar, ids = grammars_of(model).start(constraint), model.encode(text)
+        grammar.read(ids)
+        return grammar.held == len(ids) and grammar.complete
+
+    number, free = {"type": "number"}, {"type": "object"}
+    assert held(number, "3.1416") and held(number, "-2") and not held(number, "3.141592")
+    assert held(free, "{}") and held(free, '{"a": "b"}')
+    assert not held(free, json.dumps({"a" * 40: "b"}))
+    assert not held(free, json.dumps({f"a{at}": "b" for at in range(9)}))
+
+
 def test_bounds_leave_a_schema_s_own_rules_alone() -> None:
     schema = {
         "type": "object",
