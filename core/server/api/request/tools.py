@@ -102,7 +102,8 @@ def _tool(value: Any, name: str, flat: bool) -> Tool:
     if (kind := value.get("type")) != "function":
         why = f"Tools are functions of the client's, got {brief(kind)}."
         raise ApiError(f"Unsupported: {name}. {why}", param="tools", code="unsupported_parameter")
-    held, where = value, name
+    held: Any = value
+    where = name
     if not flat:
         held, where = value.get("function"), f"{name}.function"
         if not isinstance(held, dict):
