@@ -234,8 +234,9 @@ PAGES = (
     Page(
         "diffusion",
         "Diffusion",
-        "Diffusion fills a canvas of masks in an order of its own: how surely each token came, its "
-        "rivals, and where two tokens of one step don't fit together.",
+        "Diffusion fills a canvas of masks in an order of its own: why each token came when it "
+        "did, its rivals, what was masked again, and where two tokens of one step don't fit "
+        "together.",
         "diffusion.py",
         shows=("diffusion",),
         view=Named("diffusion.state:DiffusionView.current"),

@@ -8,7 +8,18 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core import BeamSearch, ConfigError, Greedy, Sampling, Shaping, Speculative, Trace, collect
+from core import (
+    BeamSearch,
+    ConfigError,
+    Greedy,
+    Sampling,
+    Shaping,
+    Speculative,
+    Trace,
+    collect,
+    load_model,
+)
+from core.decoding.autoregressive.reshape import logits_at
 from core.decoding.comparison.measures import (
     divergence,
     recorded_divergence,
@@ -16,6 +27,7 @@ from core.decoding.comparison.measures import (
 )
 from core.decoding.comparison.readings import (
     divergence_of,
+    final_log_probs,
     logits_before,
     read_run,
     read_under,
@@ -220,3 +232,13 @@ def test_differences_are_told_in_words(runs) -> None:
     said = differences_words(left, right)
     assert "stop strings (none | “x”)" in said and "logit bias (none | #5 +1)" in said
     assert differences_words(left, left) == "Model, prompt and settings are the same."
+
+
+def test_final_log_probabilities_follow_a_sampler_s_state() -> None:
+    model = load_model("embedded:target")
+    shaping = Shaping(mirostat=2, mirostat_tau=3.0, mirostat_eta=0.5)
+    run = collect(model, "Once upon a time", Sampling(max_new_tokens=12, seed=3, shaping=shaping))
+    for step in run.token_steps:
+        before = run.token_ids[: step.index]
+        row = final_log_probs(model, run, logits_at(model, run, step.index), before)
+        assert int((row > -math.inf).sum()) == step.stages[-1].kept

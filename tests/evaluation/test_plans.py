@@ -22,6 +22,7 @@ from core import (
 from core.cli.main import main
 from core.decoding.errors import EvaluationError
 from core.evaluation.plan.asking import ids_for, warnings
+from core.evaluation.plan.counted import Counted
 from core.evaluation.plan.files import read_evaluation
 from core.evaluation.plan.leaks import find_leaks
 from core.evaluation.plan.plan_file import read_plan, take, write_plan
@@ -95,6 +96,13 @@ def test_greedy_equals_generate_question_by_question(models, done) -> None:
         assert list(collect(model, ids, GREEDY.config).token_ids) == expected
         row = rows[question.key]
         assert row.tokens == len(expected) and row.forwards == len(expected)
+
+
+def test_forwards_of_earlier_layers_count(models) -> None:
+    counted = Counted(models["embedded:target"])
+    config = Greedy(max_new_tokens=6, shaping=Shaping(dola_layers="low"))
+    run = collect(counted.as_model(), "Once upon", config)
+    assert counted.forwards == 2 * len(run.token_ids)
 
 
 def test_speculative_greedy_gives_greedys_very_answers_whatever_the_draft_reads(done) -> None:

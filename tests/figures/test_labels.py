@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.decoding.autoregressive.config import Greedy
+from core.decoding.contrastive_decoding.config import ContrastiveDecoding
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 from core.figures import uncertainty
@@ -123,6 +124,12 @@ def test_caption_says_that_tokens_are_drawn_at_which_temperature_and_keeps_words
         "m · reasoning · temperature 1 · max thinking tokens 128 · ignore end 1 "
         "· wait text Hm, wait · drawn · seed 0"
     )
+
+
+def test_caption_shows_a_line_break_as_its_sign_and_a_method_without_underscores():
+    shaping = Shaping(guidance_scale=2.0, negative_prompt="a b\nc")
+    assert "negative prompt “a b↵c”" in config_caption("m", Greedy(shaping=shaping))
+    assert " · contrastive decoding · " in config_caption("m", ContrastiveDecoding())
 
 
 def test_caption_leaves_out_what_does_not_act_in_greedy():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import signal
@@ -277,6 +278,45 @@ def test_log_probabilities_are_read_where_the_model_computes(
     assert bool(ours.trace.token_ids) != only_prompt
     assert (ours.hypotheses, seen["worker"]) == (here.hypotheses, seen["here"])
     assert only_prompt or ours.hypotheses or any(scores.tokens for scores in seen["worker"])
+
+
+def test_log_probabilities_of_a_guided_run_are_those_of_its_own_prompt(model) -> None:
+    shaping = core.Shaping(guidance_scale=3.0, negative_prompt="A list of colors: red,")
+    config, prompt = core.Greedy(max_new_tokens=6, shaping=shaping), model.encode("Once upon")
+    for mode in ("raw", "final"):
+        trace, read, echo = _scored(model, config, prompt, LogprobsOptions(2, mode))
+        for step, token in zip(trace.token_steps, read, strict=True):
+            expected = -step.surprisal if mode == "raw" else 0.0
+            assert token.logprob == pytest.approx(expected, abs=1e-5)
+        assert len(echo) == len(prompt) - 1
+
+
+def test_final_log_probabilities_of_contrastive_decoding_are_those_of_its_draw(model) -> None:
+    config = core.ContrastiveDecoding(
+        max_new_tokens=6, seed=3, shaping=core.Shaping(contrastive_beta=0.5)
+    )
+    draft = core.load_model("embedded:draft")
+    trace, read, _ = _scored(model, config, model.encode("Once upon"), FINAL, draft)
+    for step, token in zip(trace.token_steps, read, strict=True):
+        assert token.logprob == pytest.approx(math.log(step.chosen.prob), abs=1e-5)
+    assert any(token.logprob < -0.1 for token in read)
+
+
+def _scored(model, config, prompt, options, draft=None):
+    """The trace of a run, its log-probabilities and those of its prompt."""
+    seen: list[Any] = []
+    scored = collect_scored(
+        model,
+        prompt,
+        config,
+        ScoreRequest(options, FEW),
+        draft=draft,
+        prompt_text=None,
+        only_prompt=False,
+        on_step=lambda _, scores, _made: seen.append(scores),
+        should_stop=lambda: False,
+    )
+    return scored.trace, [token for scores in seen for token in scores.tokens], seen[0].echo
 
 
 def test_a_worker_that_is_killed_costs_its_run_and_is_started_again(workers, model) -> None:

@@ -51,6 +51,9 @@ def files() -> dict[str, Any]:
         ("inverse_cdf", "steps.0.positions.0.next_rank", None, "next token"),
         ("inverse_cdf", "steps.1.draw.uniform", None, "interval and uniform"),
         ("inverse_cdf", "steps.1.draw.interval", None, "interval and uniform"),
+        ("inverse_cdf", "steps.1.stages.0", lambda stage: {**stage, "state": 3.0}, "has a state"),
+        ("inverse_cdf", "steps.1.stages.0",
+         lambda stage: {**stage, "second": {"probs": [0.5]}}, "has a second"),
     ],
 )  # fmt: skip
 def test_a_file_that_contradicts_itself_is_refused(

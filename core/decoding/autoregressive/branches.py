@@ -166,7 +166,16 @@ def _recorded(
 
 
 def single_token_config(config: MethodConfig) -> MethodConfig:
-    """Return the settings of any config for a method that takes given tokens."""
+    """Return the settings of any config for a method that takes given tokens.
+
+    Raises:
+        ConfigError: the run compares with a draft model.
+    """
+    if config.shaping.contrastive_beta:
+        raise ConfigError(
+            f"A run of {config.words} can't go on from a step, as its tokens take a draft model "
+            "too: take a run of another method."
+        )
     if method_of(config).takes_given:
         return config
     return as_single_tokens(config, getattr(config, "draws", config.can_draw))

@@ -305,7 +305,10 @@ class Picker:
         started = perf_counter()
         before = [raw_distribution(logits)] if picked is None else picked.stages
         stages = [*before, all_on(token_id, before[-1])]
-        shaping = perf_counter() - started if picked is None else picked.shaping_seconds
+        seconds = StepSeconds(forward, perf_counter() - started, 0.0)
+        if picked is not None:
+            forward += picked.second_seconds
+            seconds = StepSeconds(forward, picked.shaping_seconds, picked.draw_seconds)
         reading = read_step(self._model, stages, Pick(token_id), self._config.top_candidates)
         candidates = tuple(
             c._replace(removed_by=None) if c.token_id == token_id else c for c in reading.candidates
@@ -322,7 +325,7 @@ class Picker:
             draw=self._replaced_draw(picked, [c.token_id for c in candidates]),
             stages=reading.stages,
             text=text,
-            seconds=StepSeconds(forward, shaping, 0.0 if picked is None else picked.draw_seconds),
+            seconds=seconds,
             finish_reason=finish_reason,
             forced_as=reason,
             instead_of=None if picked is None else picked.pick.token_id,

@@ -90,7 +90,8 @@ def _survivor_errors(trace: Trace) -> Iterator[float]:
             if after.name in CONTRASTS:
                 pairs = zip(before.probs, after.probs, strict=True)
                 gone = sum(old for old, new in pairs if new == 0 and old > TINY)
-                yield max(0.0, gone - after.removed_mass)
+                # A probability may underflow to 0 where the contrast removes no token.
+                yield max(0.0, gone - after.removed_mass) if after.kept < before.kept else 0.0
                 yield math.inf if after.kept > before.kept else 0.0
                 continue
             if after.name in RESCALING:

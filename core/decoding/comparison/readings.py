@@ -178,7 +178,9 @@ def final_log_probs(
         )
     shaper, begin = shaper_of(model, config), answer_from(run.steps)
     shaper.answer_from = None if begin is None or begin > len(before) else begin
-    last = shaper.distributions(logits, [*run.prompt_ids, *before], len(before))[-1]
+    states = next((s.states for s in run.token_steps if s.index == len(before)), {})
+    text = [*run.prompt_ids, *before]
+    last = shaper.distributions(logits, text, len(before), states=states)[-1]
     ids = torch.arange(len(logits)) if last.ids is None else last.ids
     row = torch.full((len(logits),), -torch.inf, dtype=torch.float64)
     row[ids] = torch.log_softmax(last.logits.double(), -1)

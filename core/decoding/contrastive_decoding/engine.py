@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from core.decoding.autoregressive import engine
 from core.decoding.contrastive_decoding.config import ContrastiveDecoding
+from core.decoding.errors import ConfigError
+from core.decoding.loop.run import token_limit
 from core.decoding.loop.second import WithDraft
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import Step
@@ -22,8 +24,15 @@ def generate(
 
     Raises:
         PromptError: the prompt is empty, holds an unknown id or is too long.
+        ConfigError: the draft's context window is too small for the run.
         ModelError: the vocabularies differ.
         DecodingError: a model returned no distribution, or every token is banned.
     """
     require_same_vocabulary(model, draft)
+    length, window = len(prompt_ids) + token_limit(model, prompt_ids, config), draft.context_window
+    if window is not None and length > window:
+        raise ConfigError(
+            f"The run may have {length} tokens with its prompt, and the draft's context window "
+            f"holds {window}: lower max_new_tokens, shorten the prompt, or take another draft."
+        )
     yield from engine.generate(WithDraft(model, draft), prompt_ids, config.chooser)

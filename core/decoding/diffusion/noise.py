@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.engine import Picker
+from core.decoding.config import MAX_NEW_TOKENS
 from core.decoding.diffusion.config import Diffusion
 from core.decoding.diffusion.gained import with_text
 from core.decoding.diffusion.types import (
@@ -107,7 +108,7 @@ def generate_from_noise(
             read = recorder.read(first, logits, drawn, entropies, accepted)
             step = CanvasStep(
                 index=index,
-                limit=canvases * length,
+                limit=min(canvases * length, MAX_NEW_TOKENS),
                 open=read,
                 candidates=recorder.candidates(first, logits),
                 canvas=tuple(CanvasToken(token, model.token_text(token)) for token in canvas),

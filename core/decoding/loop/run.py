@@ -67,11 +67,15 @@ def read_again(
 
 def token_limit(model: LanguageModel, prompt_ids: Sequence[int], config: MethodConfig) -> int:
     """Return the maximum number of tokens of a run: `max_new_tokens`, or the room in the context
-    window.
+    window after the prompt, or after a longer negative prompt.
     """
     window = model.context_window
-    room = config.max_new_tokens if window is None else window - len(prompt_ids)
-    return min(config.max_new_tokens, room)
+    if window is None:
+        return config.max_new_tokens
+    held, negative = len(prompt_ids), config.shaping.negative_prompt
+    if negative and config.shaping.active(("guidance_scale",)):
+        held = max(held, len(model.encode(negative)))
+    return min(config.max_new_tokens, window - held)
 
 
 def run_notes(

@@ -87,7 +87,7 @@ def second_forwards(model: LanguageModel, config: MethodConfig) -> SecondForward
 
     Raises:
         ConfigError: the model lacks the layers, or gives none.
-        PromptError: the negative prompt has no token.
+        PromptError: the negative prompt has no token, or fills the context window.
     """
     return SecondForwards(model, config) if config.shaping.contrasts else None
 
@@ -101,6 +101,11 @@ def _negative_prompt(model: LanguageModel, config: MethodConfig) -> _Reader:
     ids = model.encode(negative) if negative else []
     if negative and not ids:
         raise PromptError("The negative prompt has no token: write another text.")
+    if (window := model.context_window) is not None and len(ids) >= window:
+        raise PromptError(
+            f"The negative prompt has {len(ids)} tokens, and this model's context window holds "
+            f"{window}: shorten the negative prompt."
+        )
     followed = FollowedText(partial(model.start, use_cache=config.use_cache))
 
     def read(prompt: Sequence[int], text: Sequence[int]) -> tuple[SecondLogits, ...]:

@@ -8,7 +8,15 @@ from typing import Any, cast
 import torch
 
 from core.decoding.diffusion.noise import EncodedText
-from core.decoding.protocol import Context, HiddenContext, LanguageModel, TokenRows, Wrapped, offers
+from core.decoding.protocol import (
+    Context,
+    HiddenContext,
+    LanguageModel,
+    Layers,
+    TokenRows,
+    Wrapped,
+    offers,
+)
 
 
 class Counted(Wrapped):
@@ -22,6 +30,11 @@ class Counted(Wrapped):
         """Return a context whose forwards are counted."""
         self.forwards += 1
         return self.watch(self._inner.start(prompt_ids, **options))
+
+    @property
+    def layers(self) -> Layers:
+        """The layers of the model, with forwards counted; AttributeError if it gives none."""
+        return cast(Layers, _CountedLayers(self._inner.layers, self))
 
     def watch(self, context: Context) -> Context:
         """Return the context with its forwards counted here."""
@@ -41,6 +54,16 @@ class Counted(Wrapped):
     def as_model(self) -> LanguageModel:
         """Return this wrapper typed as a model; other attributes are the wrapped model's."""
         return cast(LanguageModel, self)
+
+
+class _CountedLayers(Wrapped):
+    def __init__(self, layers: Layers, counter: Counted) -> None:
+        super().__init__(layers)
+        self._counter = counter
+
+    def start(self, prompt_ids: Sequence[int], **options: Any) -> Context:
+        self._counter.forwards += 1
+        return self._counter.watch(self._inner.start(prompt_ids, **options))
 
 
 class _CountedText(Wrapped):

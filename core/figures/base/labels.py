@@ -189,7 +189,9 @@ def setting_words(name: str, shaping: Shaping, *, few: bool = False) -> str:
     if few and len(parts) > _MOST_PARTS:
         parts = tuple(part for part in parts if getattr(shaping, part) != SETTINGS[part].off)
     numbers = ((SETTINGS[one], getattr(shaping, one)) for one in (name, *parts))
-    return ", ".join(f"{spec.name} {spec.shown(value)}" for spec, value in numbers)
+    return ", ".join(
+        f"{spec.name} {plain_name(spec.shown(value), None)}" for spec, value in numbers
+    )
 
 
 def settings_caption(trace: Trace, paper: Paper = SCREEN) -> str:
@@ -234,7 +236,7 @@ def config_caption(
     seed = getattr(config, "seed", None)
     parts = [
         plain_name(model_id, 80),
-        config.method or "decoding",
+        (config.method or "decoding").replace("_", " "),
         draft_id and f"draft {plain_name(draft_id, 80)}",
         *(setting_words(name, config.shaping) for name in names if name in active),
         *(

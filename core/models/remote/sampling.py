@@ -27,6 +27,8 @@ _SETTINGS = {
     "vllm": _VLLM,
     "llamacpp": _LLAMACPP | {"repetition_penalty": "repeat_penalty"},
 }
+# More tokens than a text has.
+_LONGEST_TEXT = 2**20
 # Bytes of an event without its candidates.
 _BYTES_OF_EVENT = 2_048
 
@@ -63,6 +65,9 @@ def asked_settings(kind: str, config: ByEngine) -> dict[str, Any]:
         if not shaping.dry_sequence_breakers:
             # A list without texts is refused; no text holds this one.
             settings["dry_sequence_breakers"] = ["\x00"]
+        if shaping.dry_penalty_last_n < 0:
+            # Newer servers take no -1 for the whole text.
+            settings["dry_penalty_last_n"] = _LONGEST_TEXT if shaping.dry_multiplier else 0
     return {**settings, "seed": config.seed, "stop": list(config.stop_strings)}
 
 

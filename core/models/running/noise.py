@@ -8,6 +8,7 @@ from typing import Any, NoReturn, cast
 import torch
 from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 
+from core.decoding.diffusion.config import MAX_CANVAS
 from core.decoding.errors import ModelError
 from core.models.loading.inspection import NOISE_TYPES as NOISE_TYPES
 from core.models.running.contexts import InputLimits
@@ -36,6 +37,11 @@ class NoiseModel(TransformersModel):
         plain = {"fuse_single_tokens": False, "lay_out_weights": False}
         super().__init__(model, tokenizer, model_id=model_id, **{**options, **plain})
         self.canvas_length = int(cast(Any, model.config).canvas_length)
+        if not 1 <= self.canvas_length <= MAX_CANVAS:
+            raise ModelError(
+                f"{model_id} denoises a canvas of {self.canvas_length:,} tokens; 1 to "
+                f"{MAX_CANVAS:,} can be recorded."
+            )
 
     def start(self, *_: object, **__: object) -> NoReturn:
         """Raise ModelError: there is no next token."""

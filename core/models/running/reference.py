@@ -24,6 +24,7 @@ from core.decoding.beam.types import ReferencePath
 from core.decoding.config import MethodConfig
 from core.decoding.constraints.grammar import grammars_of
 from core.decoding.constraints.value import Constraint
+from core.decoding.loop.run import token_limit
 from core.decoding.methods import method_of
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.config import BANS, PENALTIES, SETTINGS, WATERMARKS, Shaping
@@ -120,12 +121,12 @@ def _generate(
     settings = _settings(config, model.device)
     if settings is None or ("num_beams" in settings) != searches:
         return None
-    room = config.max_new_tokens
-    if model.context_window is not None:
-        room = min(room, model.context_window - len(prompt_ids))
+    room = token_limit(cast(LanguageModel, model), prompt_ids, config)
     if not prompt_ids or room < 1:
         return None
     eos_ids = sorted(model.eos_ids)
+    if not eos_ids:
+        settings["exponential_decay_length_penalty"] = None  # It has no token to raise.
     beams = settings.get("num_beams")
     generation_config = GenerationConfig(
         max_new_tokens=room,

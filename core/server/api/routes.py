@@ -34,8 +34,8 @@ Handler: TypeAlias = Callable[[Request], Awaitable[Any]]
 # Longer bodies are read in a thread, since the event loop serves the pages; for a shorter body, the
 # thread's start takes longer than reading.
 _LONG = 2**14
-# A grammar of this length takes up to 0.2 s to compile.
-_WITH_GRAMMAR = (b"_schema", b"structured_outputs", b"tools", b"constraint")
+# A grammar of this length takes up to 0.2 s to compile. An escape may spell each of the names.
+_WITH_GRAMMAR = (b"_schema", b"structured_outputs", b"tools", b"constraint", b"\\u")
 _EVERY = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 
 
@@ -69,6 +69,11 @@ def routes(service: Service, origins: Sequence[str] = ()) -> list[BaseRoute]:
             for path, (method, handler) in _BESIDE.items()
         ),
     ]
+
+
+def takes_long(body: bytes) -> bool:
+    """Return True if a body is long, or may hold a grammar."""
+    return len(body) > _LONG or any(word in body for word in _WITH_GRAMMAR)
 
 
 async def healthy(_: Request) -> Response:
@@ -213,8 +218,7 @@ class Routes:
 
         body, owner = await read_body(request), request.state.owner
         read = partial(recorded, self._service, owner, partial(self.read, kind, body, owner))
-        beside = len(body) > _LONG or self._service.watches(owner)
-        beside = beside or any(word in body for word in _WITH_GRAMMAR)
+        beside = takes_long(body) or self._service.watches(owner)
         submission = await asyncio.to_thread(read) if beside else read()
         feed = Feed()
         submission.record.request_id = request.scope["request_id"]

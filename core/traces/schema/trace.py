@@ -12,10 +12,17 @@ from itertools import pairwise
 
 from core.decoding.methods import method_of
 from core.decoding.record.layout import RecordLayout, Rules
-from core.decoding.record.steps import Candidate, Draw, PromptPosition, PromptStep, TokenStep
+from core.decoding.record.steps import (
+    Candidate,
+    Draw,
+    PromptPosition,
+    PromptStep,
+    Stage,
+    TokenStep,
+)
 from core.decoding.record.trace import Trace
 from core.decoding.serial import CODECS, KINDS
-from core.decoding.shaping.config import STAGES
+from core.decoding.shaping.config import CONTRASTS, STAGES, STATEFUL, WATERMARKS
 from core.traces.schema import beam, diffusion, speculative
 
 _DRAW_FIELDS: dict[str, set[str]] = {
@@ -67,6 +74,17 @@ def _rows_agree(step: TokenStep) -> None:
         raise ValueError("a stage has not one probability for each candidate")
     if step.draw.scores is not None and len(step.draw.scores) != rows:
         raise ValueError("the draw has not one score for each candidate")
+    for stage in step.stages:
+        _numbers_are_its_own(stage, rows)
+
+
+def _numbers_are_its_own(stage: Stage, rows: int) -> None:
+    numbers = {"state": STATEFUL, "mark": WATERMARKS, "second": CONTRASTS}
+    for name, stages in numbers.items():
+        if getattr(stage, name) is not None and stage.name not in stages:
+            raise ValueError(f"a stage has a {name} that is no number of its setting")
+    if stage.second is not None and len(stage.second.probs) != rows:
+        raise ValueError("a second forward has not one probability for each candidate")
 
 
 def _stages_in_order(step: TokenStep) -> None:

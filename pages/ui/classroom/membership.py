@@ -11,6 +11,7 @@ import streamlit as st
 from pages.ui import platform, registry
 from pages.ui.classroom import keeper
 from pages.ui.classroom.rooms import ENDED, RELEASED, ROOMS, ClassError, written
+from pages.ui.classroom.state import ClassView
 from pages.ui.course.state import Course, listeners
 from pages.ui.platform import session
 
@@ -127,6 +128,8 @@ def resume(stored: str) -> None:
 
 def show() -> None:
     """Join the class that the address names, and draw the line of the class on every page."""
+    if ClassView.current().key_of_class:
+        return  # The pupil's page of a teacher's browser is another tab.
     linked = st.query_params.get(CODE, "")
     if not linked and _STATE not in st.session_state:
         return

@@ -39,7 +39,9 @@ _ALL_GROWN = "The tree has a run with each of these tokens already."
 
 
 def draw(view: DecodeView, trace: Trace, step: TokenStep) -> None:
-    """The menu; Stop in its place while branches grow."""
+    """The menu; Stop in its place while branches grow; nothing for a run with a draft model."""
+    if trace.config.shaping.contrastive_beta:
+        return
     if job := view.active("grow"):
         platform.poll(_growing, bar.poll_seconds)(job)
         return

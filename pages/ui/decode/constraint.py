@@ -62,7 +62,9 @@ def run_free(job: Job, trace: Trace) -> Trace | None:
     """Run the same settings without the constraint; None where it was stopped."""
     from core import collect
 
-    model = jobs.load_for(job, trace)
+    model, draft = jobs.load_for(job, trace), jobs.load_draft_for(job, trace)
     config = replace(trace.config, shaping=replace(trace.config.shaping, constraint=None))
-    run = job.compute("Running", collect, model, trace.prompt_ids, config, on_step=job.steps.append)
+    run = job.compute(
+        "Running", collect, model, trace.prompt_ids, config, draft=draft, on_step=job.steps.append
+    )
     return None if job.should_stop() else run

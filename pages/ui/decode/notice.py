@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from operator import itemgetter
 
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.constraints.reading import constrained_steps
 from core.decoding.counting import nth
-from core.decoding.record.steps import TokenStep
+from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
+from core.decoding.shaping.config import PENALTIES, WATERMARKS
 from core.figures.base.labels import NBSP, percent, stage_name
 from pages.ui.decode.methods import repeats
 
 # From this on no setting changes much.
 _SURE = 0.95
+# Stages that change the ranking of the tokens and act in greedy decoding too.
+_RANKING = ("raw", "min_new_tokens", *PENALTIES)
 
 
 def words(trace: Trace, step: TokenStep) -> str:
@@ -56,17 +60,47 @@ def _choice(trace: Trace, step: TokenStep) -> str:
             f"here; the model gave it {percent(chosen.raw_prob)}."
         )
     if isinstance(trace.config, Greedy):
-        return "Greedy decoding takes rank 1, however close the others come."
+        return _greedy_choice(step)
     if step.compared:
         return "The score decides: probability less the similarity to a token before it."
     if step.stages[-1].kept == 1:
         return "One token alone can be drawn: every seed draws it."
-    if chosen.rank == 1:
+    likeliest = _likeliest(step)
+    if likeliest == chosen and chosen.rank == 1:
         return "The draw took the likeliest token; another seed may draw another one."
-    return (
-        f"The draw took rank {chosen.rank:,}, with {percent(chosen.prob)}. Greedy decoding would "
-        "have taken rank 1."
+    drawn = (
+        f"The draw took the model's rank {chosen.rank:,}: {percent(chosen.raw_prob)} in the model, "
+        f"{percent(chosen.prob)} in the final distribution."
     )
+    if likeliest is None:
+        return drawn
+    if likeliest == chosen:
+        return f"{drawn} Greedy decoding would have taken it too."
+    return f"{drawn} Greedy decoding would have taken rank {likeliest.rank:,}."
+
+
+def _greedy_choice(step: TokenStep) -> str:
+    chosen = step.chosen
+    if chosen.rank == 1:
+        return "Greedy decoding takes rank 1, however close the others come."
+    before = [stage for stage in step.stages if stage.name not in ("argmax", "final")][-1]
+    prob = before.probs[step.candidates.index(chosen)]
+    return (
+        f"Greedy decoding takes the likeliest token after {stage_name(before.name)}: the model's "
+        f"rank {chosen.rank:,}, with {percent(chosen.raw_prob)} in the model and {percent(prob)} "
+        "after that stage."
+    )
+
+
+def _likeliest(step: TokenStep) -> Candidate | None:
+    """Return the likeliest token after penalties, bans and contrasts; None if the record can't
+    tell, or if a watermark, which acts in greedy decoding too, moves the ranking later.
+    """
+    if any(stage.name in WATERMARKS for stage in step.stages):
+        return None
+    stage = [stage for stage in step.stages if stage.name in _RANKING][-1]
+    prob, likeliest = max(zip(stage.probs, step.candidates, strict=True), key=itemgetter(0))
+    return likeliest if prob >= stage.tail_mass else None
 
 
 def _unknown(trace: Trace, step: TokenStep) -> str:

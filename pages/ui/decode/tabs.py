@@ -149,6 +149,8 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
             for name, part in strategy.parts.items()
         },
     }
+    if trace.config.shaping.contrastive_beta:
+        del drawings["forks"]
     look = platform.key(state.LOOK)
     if look not in st.session_state and platform.key(pins.KEY) in st.query_params:
         st.session_state[look] = drawings["pins"].title

@@ -128,7 +128,7 @@ def measure_cache(job: Job, trace: Trace, repeats: int = CACHE_PAIRS) -> CacheRu
     """
     from core import collect
 
-    model = jobs.load_for(job, trace)
+    model, draft = jobs.load_for(job, trace), jobs.load_draft_for(job, trace)
     runs: dict[bool, list[Trace]] = {True: [], False: []}
     for pair in range(repeats + 1):
         stage = f"Pair {pair} of {repeats}" if pair else "Warming up"
@@ -136,8 +136,9 @@ def measure_cache(job: Job, trace: Trace, repeats: int = CACHE_PAIRS) -> CacheRu
             job.steps.clear()
             config = Request.again(trace, use_cache=use_cache).config
             run = job.compute(
-                stage, collect, model, trace.prompt_ids, config, on_step=job.steps.append
-            )
+                stage, collect, model, trace.prompt_ids, config, draft=draft,
+                on_step=job.steps.append,
+            )  # fmt: skip
             if job.should_stop():
                 return None
             if pair:

@@ -19,6 +19,7 @@ from core import (
     Trace,
     check,
     collect,
+    load_model,
 )
 from core.decoding.check import verdict
 from core.decoding.checks.token_replay import SAME_STAGES
@@ -54,6 +55,13 @@ def _with_candidate(step: TokenStep, place: int, **changes) -> tuple:
 def test_an_honest_trace_passes_every_check(trace, model) -> None:
     assert _failed(trace, model) == set()
     assert len(check(trace, model)) >= 9
+
+
+def test_a_contrast_that_underflows_to_zero_removes_nothing() -> None:
+    shaping = Shaping(guidance_scale=100.0, negative_prompt="a")
+    model = load_model("embedded:target")
+    trace = collect(model, "Once upon", Greedy(max_new_tokens=10, shaping=shaping))
+    assert _failed(trace, model) == set()
 
 
 def test_a_filter_that_favours_a_token_is_found(trace) -> None:

@@ -181,3 +181,11 @@ def test_a_folder_with_a_checkpoint_is_loaded(tmp_path: Path) -> None:
     assert isinstance(loaded, NoiseModel)
     again = collect(loaded, PROMPT, run("plain").config)
     assert again.token_ids == run("plain").token_ids
+
+
+@pytest.mark.parametrize("length", [0, 1025])
+def test_a_canvas_that_can_not_be_recorded_is_refused(length: int) -> None:
+    model = random_noise_model()
+    model.hf_model.config.canvas_length = length
+    with pytest.raises(ModelError, match="1 to 1,024 can be recorded"):
+        NoiseModel(model.hf_model, model.tokenizer, model_id="large")

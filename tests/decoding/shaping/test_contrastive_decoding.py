@@ -8,7 +8,18 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core import ContrastiveDecoding, Greedy, Sampling, Shaping, Trace, check, collect, load_model
+from core import (
+    ContrastiveDecoding,
+    Greedy,
+    Sampling,
+    Shaping,
+    Trace,
+    check,
+    collect,
+    decode,
+    load_model,
+)
+from core.decoding.autoregressive.branches import branch, branch_each
 from core.decoding.check import verdict
 from core.decoding.errors import ConfigError, ModelError
 from core.decoding.shaping.stage import SecondLogits
@@ -118,3 +129,20 @@ def test_its_data_path_is_recorded_with_the_draft(pair) -> None:
     )
     assert again.token_ids == collect(model, PROMPT, config, draft=draft).token_ids
     assert any(path.walk())
+
+
+def test_a_run_refuses_to_go_on_from_a_step(pair) -> None:
+    model, draft = pair
+    trace = collect(model, PROMPT, _config(), draft=draft)
+    for go_on in (lambda: branch(model, trace, 3, [5]), lambda: branch_each(model, trace, 3, [])):
+        with pytest.raises(ConfigError, match="can't go on from a step"):
+            go_on()
+
+
+def test_a_run_that_the_drafts_context_window_may_not_hold_is_refused_before_it() -> None:
+    model, draft = random_language_model(), random_language_model(max_position_embeddings=16)
+    for prompt, tokens in ((5, 14), (20, 1)):
+        config = replace(_config(), max_new_tokens=tokens)
+        with pytest.raises(ConfigError, match="context window holds 16"):
+            next(decode(model, [5] * prompt, config, draft=draft))
+    assert next(decode(model, [5] * 2, _config(), draft=draft))

@@ -158,3 +158,21 @@ def test_a_followed_text_goes_back_and_to_other_branches(model) -> None:
         expected = model.start([1, 2, *text]).logits[0]
         assert torch.allclose(followed.logits([1, 2], text), expected, atol=1e-4)
     assert torch.allclose(followed.logits([3], [4]), model.start([3, 4]).logits[0], atol=1e-4)
+
+
+def test_the_time_of_a_forced_token_holds_its_second_forward(model) -> None:
+    config = Greedy(max_new_tokens=2, shaping=Shaping(guidance_scale=2.0, negative_prompt=NEGATIVE))
+    step = collect(model, PROMPT, config, given=[5]).token_steps[0]
+    # The time of the first token's own forward is the prompt's.
+    assert step.origin == "forced" and step.seconds.forward > 0
+
+
+def test_a_run_ends_where_its_longer_negative_prompt_has_no_room() -> None:
+    model = random_language_model(max_position_embeddings=24)
+    negative = "a b c d e f g h"
+    room = 24 - len(model.encode(negative))
+    shaping = Shaping(guidance_scale=2.0, negative_prompt=negative)
+    config = Greedy(max_new_tokens=23, min_new_tokens=23, shaping=shaping)
+    trace = collect(model, [5], config)
+    assert (len(trace.token_ids), trace.finish_reason) == (room, "length")
+    assert verdict(check(trace, model)) == "proved"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from typing import Any
 
 import jsonschema
@@ -11,6 +12,7 @@ import openai
 import pytest
 from pydantic import BaseModel, Field
 
+from core.server.api.routes import takes_long
 from tests.server.api.served import Served, served
 from tests.server.api.test_client import last_trace
 from tests.server.api.test_refusals import error_of
@@ -104,6 +106,21 @@ def test_vllm_s_rules_act_in_every_api(endpoint: Served, path: str) -> None:
 def test_each_rule_of_vllm_s_holds(endpoint: Served, rule: Any, pattern: str) -> None:
     for seed in range(2):
         assert re.fullmatch(pattern, _content(endpoint, structured_outputs=rule, seed=seed))
+
+
+def test_a_grammar_of_many_blank_lines_is_read_fast(endpoint: Served) -> None:
+    begin = time.monotonic()
+    assert _content(endpoint, structured_outputs={"grammar": "\n" * 20_000 + ' start: "a"'}) == "a"
+    assert _content(endpoint, structured_outputs={"grammar": 'root ::= "a"' + "\n" * 9_000}) == "a"
+    body = {"messages": ASK, "structured_outputs": {"grammar": "root ::= " + "\n" * 90_000 + "a"}}
+    error = error_of(endpoint.post("/v1/chat/completions", {"model": MODEL, **body}))
+    assert "at most 10,000 characters of GBNF" in error["message"]
+    assert time.monotonic() - begin < 4
+
+
+def test_a_body_with_a_grammar_is_known_however_its_name_is_written() -> None:
+    assert takes_long(b'{"tools": []}') and takes_long(rb'{"\u0074ools": []}')
+    assert not takes_long(b'{"prompt": "Hi"}')
 
 
 def test_an_answer_says_where_its_rule_could_not_act(endpoint: Served) -> None:

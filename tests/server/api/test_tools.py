@@ -14,6 +14,9 @@ from openai.types.responses import Response
 from openai.types.responses.response_stream_event import ResponseStreamEvent
 from pydantic import TypeAdapter
 
+from core.server.api.answer.logprobs import TokenLogprobs
+from core.server.api.answer.parts import CallDelta, Delta
+from core.server.api.answer.record import Choice
 from core.server.api.request.calls import bounded, syntax_of
 from core.server.api.request.fields import Fields
 from core.server.api.request.tools import Tools, read_tools
@@ -386,3 +389,62 @@ def test_bounds_leave_a_schema_s_own_rules_alone() -> None:
     assert properties["e"]["maximum"] == 10**9 - 1
     assert properties["f"] == schema["properties"]["f"]  # type: ignore[index]
     assert properties["type"] == {"const": {"type": "string"}}
+
+
+def test_a_wrong_bound_that_no_argument_uses_changes_nothing(endpoint: Served) -> None:
+    wrong = {"a": {"type": "string", "minLength": "x"}, "b": {"type": "array", "minItems": [1]}}
+    tool = {**WEATHER, "parameters": {**PLACE, "$defs": wrong, "x-more": wrong}}
+    body = {"model": MODEL, "messages": ASK, "tools": chat_tools(tool), "tool_choice": "required"}
+    answer = endpoint.post("/v1/chat/completions", body)
+    assert answer.status_code == 200, answer.text
+    (call, *_) = answer.json()["choices"][0]["message"]["tool_calls"]
+    jsonschema.validate(json.loads(call["function"]["arguments"]), PLACE)
+
+
+def test_long_descriptions_of_many_tools_count_for_no_grammar(endpoint: Served) -> None:
+    named = {"title": "T", "description": "d" * 1_000}
+    # Properties may have the names of annotations.
+    properties = {name: {"enum": [{"title": "T"}], **named} for name in (*named, "examples")}
+    parameters = {"type": "object", "properties": properties, "required": list(properties), **named}
+    tools = [{"name": f"tool_{at}", "parameters": parameters} for at in range(60)]
+    found = read(*tools, tool_choice="required")
+    assert len(json.dumps([tool.parameters for tool in found.allowed])) > 100_000
+    schema = found.allowed[0].schema
+    assert schema.keys() == {"type", "properties", "required"}
+    assert schema["properties"] == {key: {"enum": [{"title": "T"}]} for key in properties}
+    tools = [{**WEATHER, "name": f"tool_{at}", "description": "d" * 2_000} for at in range(60)]
+    for tool in tools:
+        tool["parameters"] = {**PLACE, "description": "d" * 2_000}
+    body = {"model": MODEL, "messages": ASK, "tools": chat_tools(*tools), "max_tokens": 30}
+    twice = {"mode": "required", "tools": chat_tools(*tools[:2]) * 9}
+    for choice in ("required", {"type": "allowed_tools", "allowed_tools": twice}):
+        answer = endpoint.post("/v1/chat/completions", {**body, "tool_choice": choice})
+        assert answer.status_code == 200, answer.text
+    assert len(read(*tools, tool_choice=choice).allowed) == 2
+    for tool in tools:
+        tool["parameters"] = {**PLACE, "required": ["city"] * 300}
+    body |= {"tools": chat_tools(*tools), "tool_choice": "required"}
+    error = error_of(endpoint.post("/v1/chat/completions", body))
+    assert error["param"] == "tools" and "at most 100,000 characters" in error["message"]
+
+
+def test_the_log_probabilities_of_a_text_are_those_of_its_tokens(client: openai.OpenAI) -> None:
+    body: Any = {"model": MODEL, "input": "Hi", "tools": flat_tools(CALCULATOR), "temperature": 0}
+    body["include"] = ["message.output_text.logprobs"]
+    events = list(client.responses.create(**body, stream=True))
+    deltas = [event for event in events if event.type == "response.output_text.delta"]
+    streamed = [token.token for event in deltas for token in event.logprobs]
+    (done,) = [event for event in events if event.type == "response.output_text.done"]
+    assert streamed == [token.token for token in done.logprobs]
+    assert streamed[-1] == "<|end|>" and "".join(streamed[:-1]) == done.text
+
+
+def test_the_log_probabilities_of_a_call_are_not_those_of_the_text_before_it() -> None:
+    choice = Choice()
+    for token_id, text in enumerate(("Let", "", " me", "", "")):
+        token = TokenLogprobs(token_id, -1.0, (), ())
+        choice.add(Delta(0, text, "answer", (token_id,), (token,)))
+    assert [token.token_id for token in choice.text_logprobs] == [0, 1, 2, 3, 4]
+    choice.add_call(CallDelta(0, 0, "get_weather", ""))
+    choice.add(Delta(0, "", "answer", (5,), (TokenLogprobs(5, -1.0, (), ()),)))
+    assert [token.token_id for token in choice.text_logprobs] == [0, 1, 2]

@@ -81,6 +81,23 @@ def test_the_repeat_that_dry_finds_is_named_and_marked() -> None:
     assert "DRY" not in notice.words(plain, plain.token_steps[0])
 
 
+def test_the_ranking_that_greedy_follows_is_the_one_after_bans() -> None:
+    model = ScriptedModel({(): [0.0, 0.1, 0.2, 0.3, 0.4]}, tokens=TOKENS, eos=None)
+    shaping = Shaping(suppress_tokens=(4,))
+
+    def words(config: Greedy | Sampling) -> str:
+        trace = collect(model, [1], config)
+        return notice.words(trace, trace.token_steps[0])
+
+    assert "the model's rank 2, with 30.0 % in the model and 50.0 % after" in words(
+        Greedy(max_new_tokens=1, shaping=shaping)
+    )
+    drawn = {words(Sampling(max_new_tokens=1, seed=seed, shaping=shaping)) for seed in range(12)}
+    assert any("rank 2: 30.0 % in the model, 50.0 % in the final" in one for one in drawn)
+    assert any("Greedy decoding would have taken rank 2." in one for one in drawn)
+    assert not any("taken rank 1" in one for one in drawn)
+
+
 def test_the_strip_marks_the_generated_part_of_the_stretch() -> None:
     from core.figures.base.theme import LIGHT
 

@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from core.figures import probability_heatmap, settings_caption
+from core.figures.base.labels import safe_plain
 from core.figures.base.paper import WIDE
 from core.figures.base.sheet import plain_values
 from core.figures.base.theme import LIGHT
@@ -48,5 +49,7 @@ def test_what_one_page_says_is_no_other_page_s(monkeypatch: pytest.MonkeyPatch) 
     figure.omit_captions("settings")
     figure.also_omit("older settings")
     assert list(figure._omitted_captions()) == ["settings", "older settings"]
+    figure.omit_captions('breakers "*"')
+    assert figure._omitted_captions() == (safe_plain('breakers "*"'),)
     state["page_before"] = "inside"
     assert not figure._omitted_captions()

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 import core
+from core.decoding.constraints.value import Constraint
 from core.decoding.record.trace import Trace
 from core.evaluation.types import Problem
 from core.models.transformers_model import TransformersModel
 from core.server.worker.workers import IN_PROCESS, Workers
 from pages.ui.beam import work as beam
+from pages.ui.decode import constraint
 from pages.ui.decode import work as decode
 from pages.ui.evaluate import work as evaluate
 from pages.ui.evaluate.state import lesson
@@ -52,7 +54,7 @@ def workers() -> Iterator[Workers]:
 
 @cache
 def made(config: Any) -> Trace:
-    draft = "embedded:draft" if config.method == "speculative" else ""
+    draft = "embedded:draft" if config.method in ("speculative", "contrastive_decoding") else ""
     return done(jobs.decode, Request(WHERE, PROMPT, config, draft=draft))
 
 
@@ -68,6 +70,14 @@ def ids_of(*traces: Trace | None) -> list[Any]:
 def cache_runs() -> object:
     runs = done(decode.measure_cache, made(SAMPLED), 1)
     return [ids_of(*way) for way in runs]
+
+
+def test_measurements_of_contrastive_decoding_have_its_draft() -> None:
+    shaping = core.Shaping(contrastive_beta=0.5, constraint=Constraint.of_choices([" a big"]))
+    run = made(core.ContrastiveDecoding(max_new_tokens=5, seed=3, shaping=shaping))
+    assert ids_of(*done(decode.measure_cache, run, 1).off) == [run.token_ids]
+    free = done(constraint.run_free, run)
+    assert free.draft_id == run.draft_id and free.token_ids != run.token_ids
 
 
 def speculation(measurement: str, **how: int) -> Any:

@@ -313,6 +313,9 @@ def test_contrastive_decoding_takes_its_draft_and_says_it_in_the_address(open_ap
     move(app, "look", "Two forwards").run()
     assert "second" in charts(app) and not app.exception
     assert controls.control_values(trace)["contrast_draft"] == trace.draft_id
+    assert "Fork points" not in {tab.label for tab in app.tabs}
+    popovers = {block.proto.popover.label for block in app.get("popover")}
+    assert "Another token" not in popovers
 
 
 def test_charts_follow_although_the_first_run_was_cut_off_behind_the_text(

@@ -40,13 +40,18 @@ class Call:
 
 @dataclass(eq=False, slots=True)
 class Choice:
-    """Content of one choice so far."""
+    """Content of one choice so far.
+
+    Args:
+        spoken: number of the answer's log-probabilities up to the last text outside of calls.
+    """
 
     texts: dict[PartPhase, str] = field(default_factory=dict)
     logprobs: dict[PartPhase, list[TokenLogprobs]] = field(default_factory=dict)
     prompt_ids: tuple[int, ...] = ()
     token_ids: list[int] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
+    spoken: int = 0
     scored: PromptScored | None = None
     finish_reason: ApiFinishReason | None = None
     tokens: int = 0
@@ -59,6 +64,8 @@ class Choice:
         """Append tokens, and the text that they complete."""
         self.texts[part.phase] = self.texts.get(part.phase, "") + part.text
         self.logprobs.setdefault(part.phase, []).extend(part.logprobs)
+        if part.phase == "answer" and part.text:
+            self.spoken = len(self.logprobs["answer"])
         if part.phase == "prompt":
             self.prompt_ids = part.token_ids
         else:
@@ -70,6 +77,12 @@ class Choice:
         if part.call == len(self.calls):
             self.calls.append(Call(part.name))
         self.calls[part.call].arguments += part.arguments
+
+    @property
+    def text_logprobs(self) -> list[TokenLogprobs]:
+        """The log-probabilities of the answer's tokens, without those of calls."""
+        held = self.logprobs.get("answer", [])
+        return held[: self.spoken] if self.calls else held
 
     @property
     def message(self) -> Message:

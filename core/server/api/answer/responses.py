@@ -43,6 +43,8 @@ class ResponseWriter(AnswerWriter):
         # Kind of the open item, and the number of closed items.
         self._open: ItemKind | None = None
         self._closed = 0
+        # Number of log-probabilities in the deltas of the text.
+        self._sent = 0
 
     def body(self) -> dict[str, Any]:
         return self._snapshot(self._status, self._output())
@@ -159,7 +161,7 @@ class ResponseWriter(AnswerWriter):
                 "content": [] if empty else [{"text": text, "type": "reasoning_text"}],
                 "status": status,
             }
-        tokens = self._choice.logprobs.get("answer", ())
+        tokens = self._choice.text_logprobs
         return {
             "id": self._id(kind),
             "content": [] if empty else [self._text_part(text, tokens)],
@@ -190,6 +192,8 @@ class ResponseWriter(AnswerWriter):
                 yield self._event(name, **place, delta=part.arguments)
         elif isinstance(part, ChoiceEnded):
             yield from self._turn_to(self._kinds()[-1])
+            if self._open == "message" and len(self._choice.text_logprobs) > self._sent:
+                yield self._text_delta("")
             yield from self._close(self._status)
         elif isinstance(part, AllEnded):
             yield self._event(self._status, response=self.body())
@@ -207,18 +211,20 @@ class ResponseWriter(AnswerWriter):
     def _delta(self, part: Delta) -> Iterator[str]:
         kind: ItemKind = "reasoning" if part.phase == "thinking" else "message"
         if self.plan.tools and kind == "message" and not part.text:
-            # A token of a call, which is an item of its own.
+            # A token of a call, which is an item of its own, or of a text that is held back.
             return
         yield from self._turn_to(kind)
         if kind == "reasoning" and part.text:
             yield self._event("reasoning_text.delta", **self._place(), delta=part.text)
         elif kind == "message" and (part.text or part.logprobs):
-            yield self._event(
-                "output_text.delta",
-                **self._place(),
-                delta=part.text,
-                logprobs=self.entries(part.logprobs),
-            )
+            yield self._text_delta(part.text)
+
+    def _text_delta(self, text: str) -> str:
+        """Return the event for a part of the text, with the log-probabilities since the last."""
+        tokens = self._choice.text_logprobs[self._sent :]
+        self._sent += len(tokens)
+        entries = self.entries(tokens)
+        return self._event("output_text.delta", **self._place(), delta=text, logprobs=entries)
 
     def _turn_to(self, kind: ItemKind) -> Iterator[str]:
         """Open an item of this kind, unless it is open; close another one that is open."""

@@ -20,6 +20,7 @@ from core.decoding.protocol import LanguageModel, offers
 from core.decoding.reasoning.calculator import CALL, CALL_MARKS, RESULT
 from core.decoding.reasoning.split import marks_of
 from core.server.api.errors import unsupported
+from core.server.api.request.formats import constraint_of
 from core.server.api.request.tools import Tool, Tools
 
 # Limit on calls of one answer.
@@ -118,7 +119,7 @@ def syntax_of(model: LanguageModel, tools: Tools, *, thinks: bool, limit: int) -
     if not tags:
         # A model that was never trained on calls may never close a string or a list, nor end its
         # calls.
-        allowed = [replace(t, parameters=bounded(t.parameters, limit)) for t in tools.allowed]
+        allowed = [replace(t, parameters=bounded(t.schema, limit)) for t in tools.allowed]
         tools = replace(tools, allowed=tuple(allowed), several=False)
     return CallSyntax(_json_calls(model, tools, tags, thinks), tags)
 
@@ -142,13 +143,13 @@ def _bounded(schema: Any, length: int) -> Any:
         for name, held in schema.items()
     }
     if schema.get("type") == "string" and not schema.keys() & _BOUNDS:
-        kept["maxLength"] = max(length, schema.get("minLength", 0))
+        kept["maxLength"] = max(length, _least(schema, "minLength"))
     if schema.get("type") in ("integer", "number") and not schema.keys() & (_BOUNDS | _RANGE):
         kept |= {"minimum": -_MOST, "maximum": _MOST}
         if schema["type"] == "number":
             kept["multipleOf"] = _DECIMALS
     if schema.get("type") == "array" and "maxItems" not in schema:
-        kept["maxItems"] = max(_MOST_ITEMS, schema.get("minItems", 0))
+        kept["maxItems"] = max(_MOST_ITEMS, _least(schema, "minItems"))
     if schema.get("type") == "object" and schema.keys() <= {"type", "title", "description"}:
         # Names have no bound but that of a pattern.
         kept["patternProperties"] = {
@@ -158,6 +159,12 @@ def _bounded(schema: Any, length: int) -> Any:
     if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":
         kept.setdefault("additionalProperties", False)
     return kept
+
+
+def _least(schema: Mapping[str, Any], name: str) -> float:
+    """Return a lower bound; 0 for a wrong one, as llguidance reads only what arguments use."""
+    bound = schema.get(name)
+    return bound if isinstance(bound, int | float) else 0
 
 
 def _expression_parameter(tools: Sequence[Tool]) -> str:
@@ -190,7 +197,7 @@ def _json_calls(model: LanguageModel, tools: Tools, tags: bool, thinks: bool) ->
         for at, tool in enumerate(tools.allowed)
     ]
     rules = [
-        f"args{at}: %json {json.dumps({**tool.parameters, 'x-guidance': _SPACES})}"
+        f"args{at}: %json {json.dumps({**tool.schema, 'x-guidance': _SPACES})}"
         for at, tool in enumerate(tools.allowed)
     ]
     more = f'("\\n" {opening} call){{0,{MOST_CALLS - 1}}}' if tools.several else ""
@@ -200,7 +207,7 @@ def _json_calls(model: LanguageModel, tools: Tools, tags: bool, thinks: bool) ->
     else:
         rules += [f"TEXT: {_ANY_TEXT}", _first(opening)]
         start = f"{_thought(model, thinks)} (TEXT | first call {more})"
-    return Constraint("lark", "\n".join([f"start: {start}", *rules, ""]))
+    return constraint_of("lark", "\n".join([f"start: {start}", *rules, ""]), "tools")
 
 
 def _first(opening: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from core.decoding.constraints.value import MAX_LENGTH
 from core.decoding.validation import brief, shortened
 from core.server.api.errors import ApiError, unsupported
 from core.server.api.request.fields import Fields
@@ -14,6 +15,9 @@ from core.server.api.request.formats import NAME, NAME_WORDS, constraint_of
 
 MAX_TOOLS = 128
 _MODES = ("none", "auto", "required")
+# An annotation has this type; a property of the same name is a schema.
+_ANNOTATIONS = {"title": str, "description": str, "$comment": str, "examples": list}
+_VALUES = ("enum", "const", "default")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,12 @@ class Tool:
     name: str
     parameters: Mapping[str, Any]
     written: Mapping[str, Any]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The parameters without annotations, which constrain nothing."""
+        kept: dict[str, Any] = _without_annotations(self.parameters)
+        return kept
 
     @property
     def declaration(self) -> dict[str, Any]:
@@ -91,6 +101,10 @@ def read_tools(fields: Fields, *, flat: bool) -> tuple[ToolFields, Tools | None]
         if mode not in ("none", "auto"):
             raise fields.wrong("tool_choice", "needs a tool; give tools")
         return read, None
+    length = sum(len(json.dumps(tool.schema)) for tool in allowed)
+    if length > MAX_LENGTH:
+        why = f"must have schemas of at most {MAX_LENGTH:,} characters in all, got {length:,}"
+        raise fields.wrong("tools", why)
     return read, Tools(offered, allowed, mode != "auto", parallel and mode != "named")
 
 
@@ -139,6 +153,18 @@ def _parameters(value: Any, name: str) -> dict[str, Any]:
     return schema
 
 
+def _without_annotations(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_without_annotations(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: held if name in _VALUES else _without_annotations(held)
+        for name, held in schema.items()
+        if not isinstance(held, _ANNOTATIONS.get(name, ()))
+    }
+
+
 def _choice(
     fields: Fields, value: Any, offered: Sequence[Tool], flat: bool
 ) -> tuple[Literal["none", "auto", "required", "named"], tuple[Tool, ...]]:
@@ -156,7 +182,8 @@ def _choice(
         tools = held.get("tools") if isinstance(held, dict) else None
         if mode not in ("auto", "required") or not isinstance(tools, list) or not tools:
             raise fields.wrong("tool_choice", "must hold a mode, auto or required, and tools")
-        return mode, tuple(_named(fields, tool, offered, flat) for tool in tools)
+        named = [_named(fields, tool, offered, flat) for tool in tools]
+        return mode, tuple({tool.name: tool for tool in named}.values())
     if kind is not None and kind != "function":
         raise unsupported("tool_choice", f"Tools are functions, got {brief(kind)}.")
     raise fields.wrong(

@@ -159,7 +159,9 @@ class Emitter:
         ):
             parts += [Delta(choice, held, early, ()) for early, held in before if held]
             part = Delta(choice, last, phase, (token_id,), tuple(logprobs[at : at + 1]))
-            if parts and parts[-1].phase == phase:
+            # Tokens of a call add no text; the log-probabilities of a text end before them.
+            joined = last or not self._syntax or not (parts and parts[-1].text)
+            if parts and parts[-1].phase == phase and joined:
                 part = parts.pop().then(part)
             parts.append(part)
         for part in parts:

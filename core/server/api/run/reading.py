@@ -23,7 +23,7 @@ from core.server.api.errors import ApiError
 from core.server.api.request.plan import LogprobsOptions
 
 # Methods that emit one token per step, from the logits of the last forward.
-STEPWISE = ("greedy", "sampling", "reasoning")
+STEPWISE = ("greedy", "sampling", "reasoning", "contrastive_decoding")
 # Arguments: the token's index in the run, logits `[vocab]`, the ids before it, its id.
 TokenReader: TypeAlias = Callable[[int, Tensor, Sequence[int], int], TokenLogprobs]
 # Returns the tokens that earlier groups took at a step, by the step's index.

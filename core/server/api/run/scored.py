@@ -73,7 +73,7 @@ def collect_scored(
     Raises:
         as `collect`.
     """
-    scorer = _RunScorer(model, prompt_ids, config, scoring)
+    scorer = _RunScorer(model, draft, prompt_ids, config, scoring)
     over = False
 
     def on_each(step: Step) -> None:
@@ -104,6 +104,7 @@ class _RunScorer:
     def __init__(
         self,
         model: LanguageModel,
+        draft: LanguageModel | None,
         prompt_ids: Sequence[int],
         config: MethodConfig,
         scoring: ScoreRequest,
@@ -122,7 +123,7 @@ class _RunScorer:
         self._reader: StepReader | None = None
         self._scorer: Scorer | None = None
         if scoring.tokens and config.method in STEPWISE:
-            self._reader = StepReader(tap, prompt_ids, config, scoring.tokens)
+            self._reader = StepReader(tap, draft, prompt_ids, config, scoring.tokens)
         tapped = self._reader or self._echo or self._prompt
         # The model to run with.
         self.model = cast(LanguageModel, tap) if tapped else model

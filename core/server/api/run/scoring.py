@@ -8,6 +8,7 @@ from typing import Any, cast
 from torch import Tensor
 
 from core.decoding.config import MethodConfig
+from core.decoding.loop.second import WithDraft
 from core.decoding.protocol import Context, LanguageModel, OnLogits, TokenRows, Wrapped
 from core.decoding.record.steps import TokenStep
 from core.server.api.answer.logprobs import TokenLogprobs
@@ -16,7 +17,9 @@ from core.server.api.run.reading import TokenReader, certain, read_raw, reader_o
 
 
 class Tap(Wrapped):
-    """Model wrapper that keeps the last logits, from which the current step is chosen.
+    """Model wrapper that keeps the last logits of the first context, the run's own.
+
+    Later contexts are those of second forwards.
 
     Args:
         on_prompt: callbacks, as `on_logits` in `LanguageModel.start`.
@@ -30,6 +33,9 @@ class Tap(Wrapped):
     def start(
         self, prompt_ids: Sequence[int], *, on_logits: OnLogits | None = None, **options: Any
     ) -> Context:
+        if self.row is not None:
+            return cast(Context, self._inner.start(prompt_ids, on_logits=on_logits, **options))
+
         def both(first: int, logits: Tensor) -> None:
             for listener in (*self._on_prompt, on_logits):
                 if listener is not None:
@@ -55,13 +61,19 @@ class StepReader:
     """Log-probabilities of a run with one token per step, from the run's own logits."""
 
     def __init__(
-        self, tap: Tap, prompt_ids: Sequence[int], config: MethodConfig, options: LogprobsOptions
+        self,
+        tap: Tap,
+        draft: LanguageModel | None,
+        prompt_ids: Sequence[int],
+        config: MethodConfig,
+        options: LogprobsOptions,
     ) -> None:
+        model = cast(LanguageModel, tap)
+        if draft is not None:
+            model = cast(LanguageModel, WithDraft(model, draft))
         self._tap, self._ids, self._options = tap, list(prompt_ids), options
         self._answer_from: int | None = None
-        self._read = reader_of(
-            cast(LanguageModel, tap), config, options, answer_from=lambda: self._answer_from
-        )
+        self._read = reader_of(model, config, options, answer_from=lambda: self._answer_from)
 
     def read(self, step: TokenStep) -> TokenLogprobs:
         """Return a step's log-probabilities; call it before the next step."""

@@ -13,13 +13,15 @@ from pages.ui import platform, registry
 def button(
     trace: Trace, token_ids: Callable[[], Sequence[int]], *, key: str, may_load: bool
 ) -> None:
-    """Draw the button.
+    """Draw the button; nothing for a run with a draft model, which can't go on.
 
     Args:
         trace: has the prompt and the settings.
         token_ids: gives the tokens after the prompt, the chosen one last.
         may_load: the trace's model may be loaded.
     """
+    if trace.config.shaping.contrastive_beta:
+        return
     st.button(
         "Go on from here in Decode",
         key=platform.key(key),

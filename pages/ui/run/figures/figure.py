@@ -15,7 +15,7 @@ import streamlit as st
 from core.decoding.counting import nth
 from core.decoding.errors import FigureError
 from core.export.part import Part, stem
-from core.figures.base.labels import exact_plain
+from core.figures.base.labels import exact_plain, safe_plain
 from core.figures.base.paper import Paper
 from core.figures.base.theme import Theme
 from core.figures.journal.key_words import full_caption
@@ -181,7 +181,7 @@ def omit_captions(*captions: str) -> None:
 
     An exported figure keeps its caption.
     """
-    st.session_state[platform.key(_OMITTED)] = (_page(), captions)
+    st.session_state[platform.key(_OMITTED)] = (_page(), tuple(map(safe_plain, captions)))
 
 
 def also_omit(caption: str) -> None:
