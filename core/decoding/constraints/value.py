@@ -32,6 +32,7 @@ MAX_CHOICES = 1_000
 # llguidance doesn't bound the automaton of `multipleOf`: it has a state for each remainder.
 MAX_MULTIPLE = 10_000
 _SHOWN = 24
+_TOO_DEEP = "it is nested too deeply"
 # With llguidance's own default, any white space, small models never leave it.
 _ONE_LINE: JsonCompileOptions = {
     "whitespace_flexible": False,
@@ -157,7 +158,7 @@ def _fault(kind: ConstraintKind, text: str) -> str:
             _grammar(kind, text), None, limits=limits()
         )
     except ValueError as error:
-        return shortened(str(error).rstrip("."), 300)
+        return _reason(kind, str(error))
     return _reason(kind, messages[0]) if wrong else ""
 
 
@@ -169,7 +170,7 @@ def _json_fault(text: str) -> str:
     except json.JSONDecodeError as error:
         return f"{error.msg} at line {error.lineno}, column {error.colno}"
     except (RecursionError, ValueError):
-        return "it is nested too deeply, or has too long a number"
+        return f"{_TOO_DEEP}, or has too long a number"
     return ""
 
 
@@ -198,6 +199,8 @@ def _multiple(kind: ConstraintKind, text: str) -> int:
 
 def _reason(kind: ConstraintKind, message: str) -> str:
     """Return llguidance's message as a part of a sentence, with the place in the user's text."""
+    if "recursion limit exceeded" in message:
+        return _TOO_DEEP
     first, place = message.split("\n")[0], re.match(r"(?:at )?(\d+)\((\d+)\): ", message)
     if parsed := re.search(r"\n    ( *)\^+\nerror: (.+)", message):
         # Of a regular expression: the caret stands below the wrong character.

@@ -73,7 +73,9 @@ def json_object(raw: bytes) -> dict[str, Any]:
             "The body is not UTF-8, or holds half of a surrogate pair, which is no character.",
             code="invalid_json",
         ) from None
-    except (ValueError, RecursionError):
+    except RecursionError:
+        raise ApiError("The body is nested too deeply.", code="invalid_json") from None
+    except ValueError:
         raise ApiError("The body is not JSON.", code="invalid_json") from None
     if not isinstance(value, dict):
         raise ApiError("The body must be a JSON object.", code="invalid_json")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import openai
 import pytest
 
 from core import Diffusion, Shaping, collect, load_model
@@ -88,8 +87,21 @@ def test_a_parameter_that_needs_a_next_token_is_refused(
     assert answer.json()["error"]["message"].count(". ") == 0
 
 
-def test_log_probabilities_of_a_conversation_are_refused(at: Served) -> None:
-    with pytest.raises(openai.BadRequestError, match="order of its own"):
-        at.client().chat.completions.create(
-            model="embedded:target", messages=QUESTION, max_tokens=4, logprobs=True
-        )
+@pytest.mark.parametrize(
+    ("extra", "param", "words"),
+    [
+        ({"logprobs": True}, "logprobs", "leave logprobs out"),
+        ({"response_format": {"type": "json_object"}}, "response_format", ""),
+        (
+            {"reasoning_effort": "low", "decoding": {"method": "diffusion"}},
+            "reasoning_effort",
+            "reasoning_effort and",
+        ),
+    ],
+)
+def test_what_a_conversation_cannot_have_is_refused_by_its_name(
+    at: Served, extra: dict[str, Any], param: str, words: str
+) -> None:
+    body = {"model": "embedded:target", "messages": QUESTION, "max_tokens": 4, **extra}
+    error = at.post("/v1/chat/completions", body).json()["error"]
+    assert error["param"] == param and words in error["message"]

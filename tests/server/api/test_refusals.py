@@ -157,6 +157,51 @@ def test_a_request_is_refused_by_the_name_of_its_field(
     assert param in (named, named.partition(".")[0])
 
 
+def _nested(depth: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "integer"}
+    for _ in range(depth):
+        schema = {"type": "array", "items": schema}
+    return schema
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"response_format": {"type": "json_schema", "schema": {}}}, "json_schema is missing"),
+        ({"tools": [5]}, "tools[0] must be an object, got 5"),
+        ({"tool_choice": {"type": "function"}}, "names a function as"),
+        ({"tool_choice": {"type": "function", "function": "add"}}, "names a function as"),
+        ({"tool_choice": {"type": "function", "name": "add"}}, "names a function as"),
+        ({"functions": []}, "give tools"),
+        ({"function_call": "auto"}, "give tool_choice"),
+        ({"structured_outputs": {"grammar": 'a: "b"'}}, "start"),
+        ({"structured_outputs": {"json": _nested(300)}}, "nested too deeply"),
+        ({"grammar": "root ::= [0-9]"}, "structured_outputs with grammar"),
+        ({"json_schema": {}}, "structured_outputs with json"),
+        (
+            {
+                "response_format": {
+                    "type": "json_schema",
+                    "json_schema": {"name": "a b!", "schema": {}},
+                }
+            },
+            "up to 64 letters",
+        ),
+        *(
+            (
+                {"tools": [{"type": "function", "function": {"name": "f", **more}}]},
+                f"tools[0].function.{next(iter(more))} must be",
+            )
+            for more in ({"strict": "yes"}, {"description": 5})
+        ),
+    ],
+)
+def test_a_refusal_says_what_to_write_instead(
+    endpoint: Served, more: dict[str, Any], words: str
+) -> None:
+    assert words in error_of(endpoint.post("/v1/chat/completions", {**CHAT, **more}))["message"]
+
+
 def test_pictures_in_messages_and_results_of_no_call_are_refused(endpoint: Served) -> None:
     picture = [{"type": "image_url", "image_url": {"url": "data:,"}}]
     for message in ({"role": "user", "content": picture}, {"role": "tool", "content": "x"}):
@@ -217,6 +262,9 @@ def test_a_body_must_be_a_json_object_of_bounded_size(endpoint: Served) -> None:
     assert error_of(httpx2.post(url, content=b"{}"), 415)
     for content in (b"", b"[]", b"{", b'{"model": NaN}', b"[" * 100_000, b"\xff"):
         assert error_of(httpx2.post(url, content=content, headers=kind))
+    deep = b'{"a": ' + b"[" * 3_000 + b"]" * 3_000 + b"}"
+    error = error_of(httpx2.post(url, content=deep, headers=kind))
+    assert error["message"] == "The body is nested too deeply."
     huge = b'{"prompt": "' + b"a" * MAX_BODY + b'"}'
     assert error_of(httpx2.post(url, content=huge, headers=kind), 413)
     pieces = (huge[at : at + 65536] for at in range(0, len(huge), 65536))

@@ -72,11 +72,10 @@ def test_required_is_answered_by_a_call_that_keeps_to_its_schema(
     strictly(ChatCompletion, answer)
     choice = answer.choices[0]
     assert choice.finish_reason == "tool_calls" and choice.message.content is None
-    calls: Any = choice.message.tool_calls
-    for call in calls:
-        assert call.function.name == "get_weather"
-        jsonschema.validate(json.loads(call.function.arguments), PLACE)
-    assert len({call.id for call in calls}) == len(calls)
+    # A model that knows no tools would write calls up to its limit.
+    (call,) = choice.message.tool_calls or []
+    assert call.function.name == "get_weather"  # type: ignore[union-attr]
+    jsonschema.validate(json.loads(call.function.arguments), PLACE)  # type: ignore[union-attr]
 
 
 def test_a_named_function_is_called_once_and_no_other(
@@ -347,6 +346,25 @@ def test_a_grammar_in_tags_holds_text_then_calls_by_schema(
     assert kept(f"{call}\n{call}") is (count == 2)
     assert not kept(call.replace("3", "30")) and not kept(call.replace("get_weather", "other"))
     assert not kept(f"{call} and more")
+
+
+def test_decimals_and_a_free_object_end(models: dict[str, Any]) -> None:
+    from core.decoding.constraints.grammar import grammars_of
+    from core.decoding.constraints.value import Constraint
+
+    model = models[MODEL]
+
+    def held(schema: dict[str, Any], text: str) -> bool:
+        constraint = Constraint("json", json.dumps(bounded(schema, 160)))
+        grammar, ids = grammars_of(model).start(constraint), model.encode(text)
+        grammar.read(ids)
+        return grammar.held == len(ids) and grammar.complete
+
+    number, free = {"type": "number"}, {"type": "object"}
+    assert held(number, "3.1416") and held(number, "-2") and not held(number, "3.141592")
+    assert held(free, "{}") and held(free, '{"a": "b"}')
+    assert not held(free, json.dumps({"a" * 40: "b"}))
+    assert not held(free, json.dumps({f"a{at}": "b" for at in range(9)}))
 
 
 def test_bounds_leave_a_schema_s_own_rules_alone() -> None:

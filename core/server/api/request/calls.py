@@ -29,6 +29,8 @@ MOST_CALLS = 8
 _MOST_ITEMS = 8
 # Limit on numbers there, whose digits would go on too.
 _MOST = 10**9 - 1
+# Step of those with decimals.
+_DECIMALS = 0.0001
 # Keywords that bound a string or a number already.
 _BOUNDS = {"maxLength", "enum", "const", "pattern", "format", "$ref", "anyOf", "oneOf", "allOf"}
 _RANGE = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
@@ -115,9 +117,10 @@ def syntax_of(model: LanguageModel, tools: Tools, *, thinks: bool, limit: int) -
             "tools", f"{model.model_id} {why}; set tool_choice to required, or to a function."
         )
     if not tags:
-        # A model that was never trained on calls may never close a string or a list.
+        # A model that was never trained on calls may never close a string or a list, nor end its
+        # calls.
         allowed = [replace(t, parameters=bounded(t.schema, limit)) for t in tools.allowed]
-        tools = replace(tools, allowed=tuple(allowed))
+        tools = replace(tools, allowed=tuple(allowed), several=False)
     return CallSyntax(_json_calls(model, tools, tags, thinks), tags)
 
 
@@ -143,8 +146,16 @@ def _bounded(schema: Any, length: int) -> Any:
         kept["maxLength"] = max(length, _least(schema, "minLength"))
     if schema.get("type") in ("integer", "number") and not schema.keys() & (_BOUNDS | _RANGE):
         kept |= {"minimum": -_MOST, "maximum": _MOST}
+        if schema["type"] == "number":
+            kept["multipleOf"] = _DECIMALS
     if schema.get("type") == "array" and "maxItems" not in schema:
         kept["maxItems"] = max(_MOST_ITEMS, _least(schema, "minItems"))
+    if schema.get("type") == "object" and schema.keys() <= {"type", "title", "description"}:
+        # Names have no bound but that of a pattern.
+        kept["patternProperties"] = {
+            "^[A-Za-z0-9_]{1,16}$": {"type": "string", "maxLength": length}
+        }
+        kept |= {"additionalProperties": False, "maxProperties": _MOST_ITEMS}
     if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":
         kept.setdefault("additionalProperties", False)
     return kept

@@ -167,8 +167,9 @@ class RequestSettings:
 
     def blamed(self, error: DecodingError) -> str | None:
         """Return the parameter that causes an error in a run's settings."""
-        if error.setting in self.values:
-            return error.setting
+        name = next((name for name in self.values if _MEANS[name][-1] == error.setting), None)
+        if name is not None:
+            return name
         return "decoding" if self.decoding is not None else None
 
     def _complete(self, data: dict[str, Any], model: Any, room: int) -> None:
@@ -273,10 +274,13 @@ def read_settings(fields: Fields, endpoint: Endpoint, effort: str | None = None)
     for name, accepted in vllm_fields.NEUTRAL[endpoint].items():
         fields.inert(name, *accepted)
     decoding = fields.object("decoding")
-    return settings if decoding is None else _with_decoding(settings, decoding)
+    effort_name = "reasoning.effort" if endpoint == "responses" else "reasoning_effort"
+    return settings if decoding is None else _with_decoding(settings, decoding, effort_name)
 
 
-def _with_decoding(settings: RequestSettings, decoding: Mapping[str, Any]) -> RequestSettings:
+def _with_decoding(
+    settings: RequestSettings, decoding: Mapping[str, Any], effort_name: str
+) -> RequestSettings:
     """Add `decoding`; raise ApiError for settings that parameters set too."""
     shaping = decoding.get("shaping", {})
     for name in settings.values:
@@ -289,7 +293,7 @@ def _with_decoding(settings: RequestSettings, decoding: Mapping[str, Any]) -> Re
     if settings.ignore_eos and "min_new_tokens" in decoding:
         raise _said_twice("ignore_eos", "decoding.min_new_tokens")
     if settings.thinks and decoding.get("method", "reasoning") != "reasoning":
-        raise _said_twice("reasoning effort", "decoding.method")
+        raise _said_twice(effort_name, "decoding.method")
     draft = decoding.get("draft", "")
     if not isinstance(draft, str):
         raise ApiError(f"decoding.draft names a model, got {brief(draft)}.", param="decoding")

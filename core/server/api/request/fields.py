@@ -15,6 +15,15 @@ from core.server.api.errors import ApiError, unsupported
 MAX_TEXT = 1_000_000
 _KINDS = {bool: "true or false", str: "a string", dict: "an object", list: "an array"}
 NOT_HERE = "This server decodes text with one model and has nothing like it; leave it out."
+# Of OpenAI's former names and llama.cpp's, the parameter that does the same.
+_OTHERWISE = {
+    "functions": "It is OpenAI's former name; give tools.",
+    "function_call": "It is OpenAI's former name; give tool_choice.",
+    "max_tool_calls": "It counts calls of OpenAI's own tools; parallel_tool_calls false allows one "
+    "call.",
+    "grammar": "Give structured_outputs with grammar.",
+    "json_schema": "Give structured_outputs with json, or response_format.",
+}
 T = TypeVar("T")
 D = TypeVar("D")
 N = TypeVar("N", bound=float)
@@ -106,8 +115,9 @@ class Fields:
             known: names in OpenAI's API.
         """
         for name in sorted(self._data.keys() - self._read):
-            if name in known:
-                raise unsupported(self._where + name, NOT_HERE)
+            other = "" if self._where else _OTHERWISE.get(name, "")
+            if name in known or other:
+                raise unsupported(self._where + name, other or NOT_HERE)
             raise ApiError(
                 f"There is no parameter {brief(self._where + name)}{_hint(name)}.",
                 param=self._where + name[:100],

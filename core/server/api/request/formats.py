@@ -17,6 +17,9 @@ from core.server.api.request.fields import Fields
 # The parameters, each of which sets the constraint.
 NAMES = ("response_format", "text", "structured_outputs")
 TEXT_FORMAT = {"type": "text"}
+# Of a format or a function.
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+NAME_WORDS = "up to 64 letters, digits, _ and -"
 _TYPES = ("text", "json_object", "json_schema")
 _RULES = ("json", "regex", "choice", "grammar", "json_object")
 # llguidance's converter is quadratic: of hostile texts of this length, the slowest took 1.1 s.
@@ -95,8 +98,12 @@ def _of_format(fields: Fields, name: str, inside: str) -> Constraint | None:
         held = written
         if inside:
             where = f"{where}{inside}."
-            held = Fields(written.object(inside) or {}, where)
-        held.required_text("name")
+            members = written.object(inside)
+            if members is None:
+                raise written.wrong(inside, "is missing: give an object with name and schema")
+            held = Fields(members, where)
+        if not NAME.fullmatch(called := held.required_text("name")):
+            raise held.wrong("name", f"must be {NAME_WORDS}, got {brief(called)}")
         held.text("description")
         # The schema is kept in either case.
         held.flag("strict")
@@ -167,7 +174,8 @@ def _as_lark(text: str, options: Fields) -> str:
     """Return a grammar in Lark; llama.cpp's GBNF, which vLLM takes too, is converted."""
     from llguidance.gbnf_to_lark import gbnf_to_lark
 
-    if _LARK.search(text):
+    if "::=" not in text or _LARK.search(text):
+        # The converter takes a Lark grammar without `start` for GBNF.
         return text
     if len(text) > _MAX_GBNF:
         raise options.wrong("grammar", f"must hold at most {_MAX_GBNF:,} characters of GBNF")

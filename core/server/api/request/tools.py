@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -12,10 +11,9 @@ from core.decoding.constraints.value import MAX_LENGTH
 from core.decoding.validation import brief, shortened
 from core.server.api.errors import ApiError, unsupported
 from core.server.api.request.fields import Fields
-from core.server.api.request.formats import constraint_of
+from core.server.api.request.formats import NAME, NAME_WORDS, constraint_of
 
 MAX_TOOLS = 128
-_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _MODES = ("none", "auto", "required")
 # An annotation has this type; a property of the same name is a schema.
 _ANNOTATIONS = {"title": str, "description": str, "$comment": str, "examples": list}
@@ -111,19 +109,29 @@ def read_tools(fields: Fields, *, flat: bool) -> tuple[ToolFields, Tools | None]
 
 
 def _tool(value: Any, name: str, flat: bool) -> Tool:
-    kind = value.get("type") if isinstance(value, dict) else None
-    if kind != "function":
+    if not isinstance(value, dict):
+        raise ApiError(
+            f"{name} must be an object, got {brief(value)}.", param="tools", code="invalid_value"
+        )
+    if (kind := value.get("type")) != "function":
         why = f"Tools are functions of the client's, got {brief(kind)}."
         raise ApiError(f"Unsupported: {name}. {why}", param="tools", code="unsupported_parameter")
-    held, where = value, name
+    held: Any = value
+    where = name
     if not flat:
         held, where = value.get("function"), f"{name}.function"
         if not isinstance(held, dict):
             raise ApiError(f"{where} must be an object.", param="tools", code="invalid_value")
     function = held.get("name")
-    if not isinstance(function, str) or not _NAME.fullmatch(function):
+    try:
+        read = Fields(held, f"{where}.")
+        read.text("description")
+        read.flag("strict")
+    except ApiError as error:
+        raise ApiError(str(error), param="tools", code="invalid_value") from None
+    if not isinstance(function, str) or not NAME.fullmatch(function):
         raise ApiError(
-            f"{where}.name must be up to 64 letters, digits, _ and -, got {brief(function)}.",
+            f"{where}.name must be {NAME_WORDS}, got {brief(function)}.",
             param="tools",
             code="invalid_value",
         )
@@ -185,7 +193,11 @@ def _choice(
 
 def _named(fields: Fields, value: Any, offered: Sequence[Tool], flat: bool) -> Tool:
     held = value if flat or not isinstance(value, dict) else value.get("function")
-    name = held.get("name") if isinstance(held, dict) else None
+    if not isinstance(held, dict) or not isinstance(name := held.get("name"), str):
+        form = '{"type": "function", "name": ...}'
+        if not flat:
+            form = '{"type": "function", "function": {"name": ...}}'
+        raise fields.wrong("tool_choice", f"names a function as {form}, got {brief(value)}")
     tool = next((tool for tool in offered if tool.name == name), None)
     if tool is None:
         names = shortened(", ".join(tool.name for tool in offered) or "none", 200)

@@ -155,7 +155,7 @@ class Runner:
         plan = self.plan
         name = "logprobs" if plan.endpoint == "completions" else "top_logprobs"
         if any(isinstance(run.config, Diffusion) for run in runs):
-            _refuse_for_canvases(plan, name)
+            _refuse_for_canvases(plan, "logprobs" if plan.endpoint == "chat" else name)
         if plan.logprobs:
             tokens = [run.config.max_new_tokens + plan.echo * len(run.prompt_ids) for run in runs]
             _require_bound(model, plan.logprobs, sum(tokens), name)
