@@ -19,6 +19,7 @@ def test_the_label_names_the_controls_of_the_link_and_no_idle_one(open_app: Open
         ({"stop": ".", "cache": "false"}, "More settings: Stop strings, KV cache"),
         ({"draw": "gumbel"}, "More settings: Draw Gumbel"),
         ({"draw": "gumbel", "method": "greedy"}, "More settings"),
+        ({"constraint": "choice", "rule_choice": "a"}, "More settings: Constraint Choices"),
     ):
         app = open_app(**address)
         assert labels(app).count(label) == 1, address
