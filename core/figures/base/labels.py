@@ -189,7 +189,9 @@ def setting_words(name: str, shaping: Shaping, *, few: bool = False) -> str:
     if few and len(parts) > _MOST_PARTS:
         parts = tuple(part for part in parts if getattr(shaping, part) != SETTINGS[part].off)
     numbers = ((SETTINGS[one], getattr(shaping, one)) for one in (name, *parts))
-    return ", ".join(f"{spec.name} {plain_name(spec.shown(value), None)}" for spec, value in numbers)
+    return ", ".join(
+        f"{spec.name} {plain_name(spec.shown(value), None)}" for spec, value in numbers
+    )
 
 
 def settings_caption(trace: Trace, paper: Paper = SCREEN) -> str:
