@@ -191,7 +191,9 @@ def _line(found: Detection, run: Trace, color: str, symbol: str) -> Properties:
         lines(
             f"<b>{show_token(step.chosen.text, 40)}</b>",
             f"token {nth(step.index)} · {counted(count, 'scored token')} so far",
-            z_score is not None and f"z {_number(z_score)} · p {_chance(p_value)}",
+            z_score is not None
+            and p_value is not None
+            and f"z {_number(z_score)} · p {_chance(p_value)}",
         )
         for step, count, z_score, p_value in zip(
             run.token_steps, found.counts, found.z_scores, found.p_values, strict=True
