@@ -37,3 +37,9 @@ def test_temperature_and_top_p_are_in_sight_on_decode_and_a_link_sets_a_folded_k
     lab = shown_knobs(open_app("sampling.py"))
     grouped = {knob.key for knob in LAB_KNOBS if knob.group}
     assert {key for key, knob in lab.items() if knob["folded"]} == grouped
+
+
+def test_the_idle_settings_of_watermarks_say_what_switches_them_on(open_app: Open) -> None:
+    for address, idle in (({}, True), ({"watermark_bias": "2"}, False)):
+        hints = [block.value for block in open_app(**address).caption]
+        assert any("under More knobs" in hint for hint in hints) == idle

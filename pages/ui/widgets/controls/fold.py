@@ -20,9 +20,15 @@ def popover(
     return st.popover(words, icon=f":material/{icon}:", key=key)
 
 
-def group(label: str, keys: Sequence[str]) -> None:
-    """Draw the controls with these keys in a part of a popover that is folded at first."""
+def group(label: str, keys: Sequence[str], hint: str = "") -> None:
+    """Draw the controls with these keys in a part of a popover that is folded at first.
+
+    Args:
+        hint: says what switches them on, while none of them acts.
+    """
     with st.expander(label_of(label, keys), key=platform.key(f"group-{'-'.join(keys)}")):
+        if hint and not any(row_of(key).acts(value) for key in keys):
+            st.caption(hint)
         draw(*keys)
 
 
