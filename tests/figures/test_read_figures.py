@@ -30,6 +30,7 @@ def test_a_word_s_line_is_the_sum_of_its_spellings_and_marks_the_text_s_own() ->
     # Before "a" and " b" stands an "a", before "<i>" stands " b".
     expected = [0.6 + 0.2, 0.6 + 0.2, 0.2 + 0.1]
     drawn = figures.word_line(word, trace)
+    assert "of its spellings in tokens only the tokenizer's" in drawn.layout.meta["subtitle"]
     line, ring = drawn.data
     assert [10**y for y in line.y] == pytest.approx(expected)
     assert list(line.x) == [2, 3, 4] and list(ring.x) == [3]

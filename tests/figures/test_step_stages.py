@@ -8,6 +8,7 @@ import pytest
 from core.decoding.shaping.config import Shaping
 from core.figures import LIGHT, candidate_bars, printed, step_stages, step_stages_data
 from core.figures.base.labels import visible_token
+from core.figures.base.paper import SCREEN
 from core.figures.decode.draw import drawn_segments, scored
 from core.figures.decode.stage_bars import shown_stages
 from tests.figures.looking import annotations, shapes_named, trace_named
@@ -50,6 +51,13 @@ def test_segments_of_every_bar_sum_to_one_without_gap_or_overlap(step):
             assert low == pytest.approx(at, abs=1e-9)
             at = low + share
         assert at == pytest.approx(1.0)
+
+
+def test_a_narrow_figure_names_a_setting_without_its_further_numbers():
+    trace = make_trace(2, shaping=Shaping(mirostat=2, mirostat_tau=5.0, mirostat_eta=0.1))
+    for width, shown in ((380, False), (1200, True)):
+        figure = step_stages(trace.token_steps[0], trace, paper=replace(SCREEN, width=width))
+        assert ("mirostat tau" in str([note.text for note in figure.layout.annotations])) == shown
 
 
 def test_segments_are_the_stages_probabilities():

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
+
+# Of e: a larger factor or penalty would overflow float32 at the lowest temperature.
+MAX_EXPONENT = 60.0
 
 
 class Repeat(NamedTuple):
@@ -13,6 +17,11 @@ class Repeat(NamedTuple):
 
     length: int
     end: int
+
+    def penalty(self, multiplier: float, base: float, allowed: int) -> float:
+        """Return DRY's penalty of the token: multiplier * base ** (length - allowed length)."""
+        exponent = (self.length - allowed) * math.log(base)
+        return multiplier * math.exp(min(exponent, MAX_EXPONENT))
 
 
 def repeats(

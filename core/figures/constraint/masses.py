@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from core.decoding.constraints.reading import ConstrainedStep, constrained_steps, text_logprob
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis, token_sheet
+from core.figures.base.axes import PERCENT_TICKS, axis, token_sheet
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     lines,
+    nats,
     percent,
     settings_caption,
     show_token,
@@ -46,14 +47,15 @@ def _price(trace: Trace, free: Trace | None, log_mass: Sequence[float]) -> str:
     """Return the constraint's price in words."""
     own, kept = text_logprob(trace), math.fsum(log_mass)
     sentence = (
-        f"The {len(trace.token_ids)} tokens have ln p = {own:.2f} under the model and "
-        f"{own - kept:.2f} within the constraint; the sum of ln S is the difference, {kept:.2f}."
+        f"The {len(trace.token_ids)} tokens have ln p = {nats(own, 2)} under the model and "
+        f"{nats(own - kept, 2)} within the constraint; the sum of ln S is the "
+        f"difference, {nats(kept, 2)}."
     )
     if free is None:
         return sentence
     return (
         f"{sentence} The {len(free.token_ids)} tokens of the free run have ln p = "
-        f"{text_logprob(free):.2f}."
+        f"{nats(text_logprob(free), 2)}."
     )
 
 
@@ -101,7 +103,7 @@ def constraint_masses(
         theme,
         paper,
         [(nth(step.at_step), step.token.text) for step in steps],
-        axis(theme, "probability", 6, range=[0, 1.1], tickformat=".0%", nticks=6),
+        axis(theme, "probability", 6, range=[0, 1.1], **PERCENT_TICKS),
         facts={
             "forced": sum(step.forced for step in steps),
             "refused": sum(step.wanted is not None for step in steps),
@@ -148,7 +150,7 @@ def _shared(steps: Sequence[ConstrainedStep]) -> dict[str, object]:
             f"<b>{show_token(step.token.text, 40)}</b>",
             f"step {nth(step.at_step)} · at {show_token(step.place, 60) or 'the root'}",
             "one token allowed: forced" if step.forced else f"{step.allowed:,} tokens allowed",
-            f"S = {percent(math.exp(step.log_mass))}, ln S = {step.log_mass:.3f}",
+            f"S = {percent(math.exp(step.log_mass))}, ln S = {nats(step.log_mass)}",
             *(
                 [f"not allowed: {show_token(step.wanted.text, 40)} {percent(step.wanted.raw_prob)}"]
                 if step.wanted

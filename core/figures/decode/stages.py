@@ -19,6 +19,7 @@ from core.figures.base.labels import (
     show_token,
     stage_name,
     stage_setting,
+    text_columns,
     visible_token,
 )
 from core.figures.base.marks import (
@@ -44,6 +45,8 @@ from core.figures.decode.stage_bars import (
     step_stages_data,
 )
 
+# Width of a column of the bars' labels, px.
+_COLUMN = 6.5
 _ROW = 60
 _SIDE = 16
 _GAP = 66
@@ -127,12 +130,15 @@ def step_stages(
     _add_bars(sheet, step, [*(stage.name for stage in stages), "final"], segments, trace)
     _add_ribbon(sheet, step, segments)
     for row, stage in enumerate(stages):
-        name = escaped(stage_setting(stage.name, trace.config))
+        setting = stage_setting(stage.name, trace.config)
         note = ", the model's own" if row == 0 else " → final" if (row == len(stages) - 1) else ""
         removal = _removed(step, stage, row)
         if trace.known is not None and row == 0:
             removal = f"{trace.known:,} of {removal} named"
-        label_pair(sheet, row - BAR / 2, f"<b>{name}</b>{note}", removal, yshift=1, clear=True)
+        if _COLUMN * text_columns(f"{setting}{note}  {removal}") > sheet.room:
+            setting = setting.split(",")[0]
+        name = f"<b>{escaped(setting)}</b>{note}"
+        label_pair(sheet, row - BAR / 2, name, removal, yshift=1, clear=True)
     _label_draw(sheet, step, len(stages))
     if scores:
         add_scores(sheet, step, scores, (lower - _GAP) / (upper + lower))

@@ -14,6 +14,7 @@ from core.figures.base.labels import (
     NBSP,
     lines,
     percent,
+    percent_ticks,
     settings_caption,
     show_token,
     table_text,
@@ -38,15 +39,14 @@ class Contrasted(NamedTuple):
 
 
 def _stages(step: TokenStep) -> list[tuple[Stage, Stage]]:
-    """Return each stage with a second forward, and the stage before it."""
-    pairs = zip(step.stages, step.stages[1:], strict=False)
-    return [(before, stage) for before, stage in pairs if stage.second is not None]
+    """Return each stage with a second forward, and the model's own distribution."""
+    return [(step.stages[0], stage) for stage in step.stages if stage.second is not None]
 
 
-def _contrasted(step: TokenStep, before: Stage, stage: Stage) -> list[Contrasted]:
+def _contrasted(step: TokenStep, model: Stage, stage: Stage) -> list[Contrasted]:
     """Return the candidates, the most probable after the stage first."""
     assert stage.second is not None
-    rows = zip(step.candidates, before.probs, stage.second.probs, stage.probs, strict=True)
+    rows = zip(step.candidates, model.probs, stage.second.probs, stage.probs, strict=True)
     return sorted((Contrasted(*row) for row in rows), key=lambda row: -row.after)
 
 
@@ -65,8 +65,8 @@ def second_forward_data(step: TokenStep | None, trace: Trace) -> TableRows:
     """Return every candidate of the step, with the tokens' raw text."""
     if step is None:
         return
-    for before, stage in _stages(step):
-        for row in _contrasted(step, before, stage):
+    for model, stage in _stages(step):
+        for row in _contrasted(step, model, stage):
             yield (
                 nth(step.index),
                 stage.name,
@@ -115,8 +115,8 @@ def second_forward(
     if step is None or not stages:
         on = trace.config.shaping.active(CONTRASTS)
         return "No step is selected." if on else "This run has no second forward beside its steps."
-    before, stage = stages[0]
-    shown = _contrasted(step, before, stage)[:_MOST]
+    model, stage = stages[0]
+    shown = _contrasted(step, model, stage)[:_MOST]
     most = max(max(row[1:]) for row in shown)
     left = 34 + round(7.2 * widest((row.candidate.text for row in shown), _LABEL_LIMIT))
     return Sheet(
@@ -136,7 +136,7 @@ def second_forward(
             "bargap": 0.28,
             "bargroupgap": 0.06,
             "xaxis": axis(
-                theme, "probability", 6, range=[0, 1.25 * most], nticks=5, tickformat=",.3~%"
+                theme, "probability", 6, range=[0, 1.25 * most], **percent_ticks(1.25 * most)
             ),
             "yaxis": named_axis(
                 theme,

@@ -57,12 +57,21 @@ def _verdict(found: Detection) -> str:
     """Return the detector's numbers of a whole text."""
     if found.z_score is None or found.p_value is None or found.means[-1] is None:
         return "no token can be scored"
-    what = "favoured" if found.name == "watermark_bias" else "mean g-value"
+    what = "green" if found.name == "watermark_bias" else "mean g-value"
     return (
         f"{percent(found.means[-1])} {what} of {counted(found.counts[-1], 'token')} "
         f"(unmarked: {percent(found.expected)}), z = {_number(found.z_score)}, "
-        f"p = {found.p_value:.2g}"
+        f"p = {_chance(found.p_value)}"
     )
+
+
+def _chance(p_value: float) -> str:
+    """Return a p-value as a percentage, a small one as a fraction with two digits."""
+    if p_value >= 1e-4:
+        return percent(p_value)
+    if p_value < 1e-12:
+        return "under 1 in 1,000,000,000,000"
+    return f"1 in {int(float(f'{1 / p_value:.2g}')):,}"
 
 
 def _number(value: float) -> str:
@@ -71,8 +80,9 @@ def _number(value: float) -> str:
 
 def _meaning(found: Sequence[tuple[str, Detection]]) -> list[str]:
     texts = [f"{name[0].upper()}{name[1:]}: {_verdict(one)}." for name, one in found]
-    few = all(one.counts[-1] < ENOUGH for _, one in found)
-    return [*texts, f"A text of fewer than {ENOUGH} tokens proves nothing." if few else ""]
+    few = any(one.counts[-1] < ENOUGH and (one.z_score or 0) < THRESHOLD for _, one in found)
+    low = f"A low z of a text with fewer than {ENOUGH} tokens proves nothing."
+    return [*texts, low if few else ""]
 
 
 @figure(
@@ -90,7 +100,7 @@ def _meaning(found: Sequence[tuple[str, Detection]]) -> list[str]:
         [
             (
                 theme.first,
-                "score of the token: favoured 100 %" if _green(found) else "mean g-value",
+                "score of the token: green 100 %" if _green(found) else "mean g-value",
             ),
             (theme.muted, "mean of a draw: model", "○"),
             (theme.ink, "with the watermark", "▬"),
@@ -181,7 +191,9 @@ def _line(found: Detection, run: Trace, color: str, symbol: str) -> Properties:
         lines(
             f"<b>{show_token(step.chosen.text, 40)}</b>",
             f"token {nth(step.index)} · {counted(count, 'scored token')} so far",
-            z_score is not None and f"z {_number(z_score)} · p {p_value:.2g}",
+            z_score is not None
+            and p_value is not None
+            and f"z {_number(z_score)} · p {_chance(p_value)}",
         )
         for step, count, z_score, p_value in zip(
             run.token_steps, found.counts, found.z_scores, found.p_values, strict=True

@@ -53,7 +53,7 @@ def word_line_data(word: FollowedWord, trace: Trace) -> TableRows:
     subtitle=lambda shown: (
         f"Probability that the model goes on with “{shown}” before each token:",
         "the product over its tokens, with and without a space before it, added.",
-        "A longer word that begins so counts too.",
+        "A longer word that begins so counts too; of its spellings in tokens only the tokenizer's.",
     ),
     alt=lambda word, first, last, most: (
         f"Probability that the model goes on with {visible_token(word.word, 24)}, before each of "

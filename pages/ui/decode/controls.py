@@ -130,6 +130,9 @@ def load_controls(content: Trace | RunTree) -> None:
     load(control_values(content if isinstance(content, Trace) else first_run(content)))
 
 
+_SWITCHES = "Green list and SynthID layers, under More knobs, switch these settings on."
+
+
 def method() -> None:
     """Strategy, length, and what is rarely touched."""
     draw("method", label_visibility="collapsed")
@@ -146,7 +149,7 @@ def method() -> None:
         draw(*own)
         constraint.draw_constraint()
         for label, keys in groups.items():
-            fold.group(label, keys)
+            fold.group(label, keys, _SWITCHES if keys is guided.MARK_KEYS else "")
 
 
 def color() -> None:

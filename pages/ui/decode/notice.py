@@ -12,7 +12,7 @@ from core.decoding.counting import nth
 from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import PENALTIES, WATERMARKS
-from core.figures.base.labels import NBSP, percent, stage_name
+from core.figures.base.labels import NBSP, nats, percent, stage_name
 from pages.ui.decode.methods import repeats
 
 # From this on no setting changes much.
@@ -123,7 +123,8 @@ def _allowed(trace: Trace, step: TokenStep) -> str:
         wanted = allowed.wanted
         refused = f"; its likeliest, with {percent(wanted.raw_prob)}, isn't one" if wanted else ""
         return (
-            f"The constraint allows {tokens} with {mass} (ln S = {allowed.log_mass:.2f}){refused}."
+            f"The constraint allows {tokens} with {mass} "
+            f"(ln S = {nats(allowed.log_mass, 2)}){refused}."
         )
     return ""
 

@@ -12,6 +12,7 @@ from core import Sampling, Shaping, collect, load_model
 from core.decoding.constraints.reading import constrained_steps, pointer_of, text_logprob
 from core.decoding.constraints.value import Constraint
 from core.figures import constraint_masses, constraint_masses_data
+from core.figures.base.labels import NBSP
 from core.models.scripted import ScriptedModel
 
 
@@ -81,6 +82,8 @@ def test_the_numbers_of_a_step_follow_from_the_model() -> None:
     assert list(table["forced"]) == [False, True, True]
     figure = constraint_masses(trace, free=trace)
     assert list(figure.data[0].y) == pytest.approx([0.48, 0.3, 0.02], abs=1e-6)
+    assert "= −" in figure.layout.meta["subtitle"] and "-" not in figure.layout.meta["subtitle"]
+    assert figure.layout.yaxis.ticktext[-1] == f"100{NBSP}%"
 
 
 def test_a_tiny_mass_keeps_its_logarithm() -> None:

@@ -22,10 +22,12 @@ from core import (
 )
 from core.decoding.autoregressive.branches import branch
 from core.decoding.check import verdict
+from core.decoding.constraints.value import Constraint
 from core.decoding.errors import ConfigError, PromptError
 from core.decoding.loop.second import FollowedText
 from core.decoding.shaping.stage import SecondLogits
 from core.decoding.shaping.step import StepShaper
+from core.figures import second_forward_data
 from tests.decoding.checks.forging import failed, forge, with_shaping
 from tests.models.builders import random_language_model
 
@@ -176,3 +178,12 @@ def test_a_run_ends_where_its_longer_negative_prompt_has_no_room() -> None:
     trace = collect(model, [5], config)
     assert (len(trace.token_ids), trace.finish_reason) == (room, "length")
     assert verdict(check(trace, model)) == "proved"
+
+
+def test_the_figure_shows_the_model_s_own_probabilities_under_a_constraint(model) -> None:
+    constraint = Constraint("choice", " dog\n cat")
+    shaping = Shaping(guidance_scale=2.0, negative_prompt=NEGATIVE, constraint=constraint)
+    trace = collect(model, PROMPT, Greedy(max_new_tokens=1, shaping=shaping))
+    step = trace.token_steps[0]
+    shown = second_forward_data(step, trace)["model"]
+    assert sorted(shown) == sorted(candidate.raw_prob for candidate in step.candidates)

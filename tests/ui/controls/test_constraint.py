@@ -28,7 +28,8 @@ def test_the_chosen_kind_and_its_text_are_the_config_s(page, kind) -> None:
     config = page.config(values.__getitem__)
     assert config.shaping.constraint == Constraint(kind, TEXTS[kind])
     nothing = {**values, f"rule_{kind}": " "}
-    assert page.config(nothing.__getitem__).shaping.constraint is None
+    with pytest.raises(ConfigError, match=r"Write the rule of the constraint .*, or choose None\."):
+        page.config(nothing.__getitem__)
     none = {**values, "constraint": "none"}
     assert page.config(none.__getitem__).shaping.constraint is None
 
@@ -69,3 +70,10 @@ def test_the_address_holds_them() -> None:
         row = row_of(key)
         word = row.in_address(TEXTS.get(key.removeprefix("rule_"), "json"))
         assert row.of_address(word) is not None
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_kind_without_a_text_is_refused_in_one_sentence(open_app: Open) -> None:
+    app = run(open_app(prompt=PROMPT, constraint="choice"))
+    assert not app.exception
+    assert "Write the rule of the constraint (Choices), or choose None." in view_of(app).failure

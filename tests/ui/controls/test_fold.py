@@ -19,6 +19,7 @@ def test_the_label_names_the_controls_of_the_link_and_no_idle_one(open_app: Open
         ({"stop": ".", "cache": "false"}, "More settings: Stop strings, KV cache"),
         ({"draw": "gumbel"}, "More settings: Draw Gumbel"),
         ({"draw": "gumbel", "method": "greedy"}, "More settings"),
+        ({"constraint": "choice", "rule_choice": "a"}, "More settings: Constraint Choices"),
     ):
         app = open_app(**address)
         assert labels(app).count(label) == 1, address
@@ -36,3 +37,9 @@ def test_temperature_and_top_p_are_in_sight_on_decode_and_a_link_sets_a_folded_k
     lab = shown_knobs(open_app("sampling.py"))
     grouped = {knob.key for knob in LAB_KNOBS if knob.group}
     assert {key for key, knob in lab.items() if knob["folded"]} == grouped
+
+
+def test_the_idle_settings_of_watermarks_say_what_switches_them_on(open_app: Open) -> None:
+    for address, idle in (({}, True), ({"watermark_bias": "2"}, False)):
+        hints = [block.value for block in open_app(**address).caption]
+        assert any("under More knobs" in hint for hint in hints) == idle

@@ -76,6 +76,8 @@ def test_the_repeat_that_dry_finds_is_named_and_marked() -> None:
         "DRY lowers 1 token: the last 2 tokens stand earlier too, at the prompt's token 1 to "
         in (notice.words(trace, step))
     )
+    # 1.0 * 1.75 ** (2 - 2).
+    assert "The model's rank 2 loses most, 1 of its logit." in notice.words(trace, step)
     plain = collect(model, [1, 2, 3, 4, 1, 2], Greedy(max_new_tokens=2))
     assert repeats.found(plain, plain.token_steps[0]) == {}
     assert "DRY" not in notice.words(plain, plain.token_steps[0])

@@ -12,12 +12,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.repeats import repeats
+from core.decoding.shaping.repeats import MAX_EXPONENT, repeats
 from core.decoding.shaping.settings.tokens import MAX_LENGTH
 from core.decoding.shaping.stage import StepContext
-
-# Of e: a larger factor or penalty would overflow float32 at the lowest temperature.
-_MAX_EXPONENT = 60.0
 
 
 def logit_bias(logits: Tensor, biases: Sequence[tuple[int, float]], _: StepContext) -> Tensor:
@@ -73,9 +70,9 @@ def dry_multiplier(
     """
     multiplier, base, allowed, last_n, breakers = value
     found = repeats(context.ids, allowed, last_n, breakers, context.token_bytes)
-    growth, size = math.log(base), logits.shape[-1]
+    size = logits.shape[-1]
     lowered = [
-        (token, -multiplier * math.exp(min((repeat.length - allowed) * growth, _MAX_EXPONENT)))
+        (token, -repeat.penalty(multiplier, base, allowed))
         for token, repeat in found.items()
         if token < size
     ]
@@ -116,7 +113,7 @@ def length_decay(logits: Tensor, value: tuple[float, int], context: StepContext)
     if beyond <= 0 or not tokens:
         return logits
     places = torch.tensor(tokens)
-    raised = math.exp(min(beyond * math.log(factor), _MAX_EXPONENT)) - 1
+    raised = math.exp(min(beyond * math.log(factor), MAX_EXPONENT)) - 1
     scores = logits[places]
     return logits.index_add(-1, places, (scores.abs() * raised).where(scores > -math.inf, 0.0))
 

@@ -65,7 +65,7 @@ class Watermarks(Penalties):
         SettingSpec(
             role="watermark",
             label="Green list",
-            name="KGW watermark",
+            name="green list",
             help="Add this number to the logits of the green tokens, a random part of the "
             "vocabulary that follows from the key and the tokens before. It acts last, in greedy "
             "too. 0 is off.",
@@ -85,7 +85,7 @@ class Watermarks(Penalties):
         SettingSpec(
             role="watermark",
             label="Green share",
-            name="favoured share",
+            name="green share",
             help="Share of the vocabulary that is green at each step.",
             interval=Interval(0.0, 1.0, open_low=True, open_high=True),
             part_of="watermark_bias",

@@ -45,7 +45,14 @@ def words(trace: Trace, step: TokenStep) -> str:
         for at in (earlier[0], earlier[-1])
     ]
     where = ends[0] if len(earlier) == 1 else f"{ends[0]} to {ends[1]}"
+    multiplier, base, allowed, *_ = trace.config.shaping.value_of("dry_multiplier")
+    token, repeat = max(found(trace, step).items(), key=lambda item: item[1])
+    penalty = repeat.penalty(multiplier, base, allowed)
+    ranks = [candidate.rank for candidate in step.candidates if candidate.token_id == token]
+    most = (
+        f" The model's rank {ranks[0]:,} loses most, {penalty:.3g} of its logit." if ranks else ""
+    )
     return (
         f"DRY lowers {counted(lowered, 'token')}: the last {counted(len(earlier), 'token')} stand "
-        f"earlier too, at {where}, and the longest repeat would go on."
+        f"earlier too, at {where}, and the longest repeat would go on.{most}"
     )

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from core.decoding.constraints.value import MAX_LENGTH, Constraint
+from core.decoding.errors import ConfigError
 from core.decoding.shaping.config import SETTINGS
 from pages.ui.widgets.controls.control import Control, Text, declare, draw, value
 from pages.ui.widgets.controls.options import Menu
@@ -35,7 +36,9 @@ _TEXTS = {
 
 
 def _value(kind: str, text: str) -> Constraint | None:
-    return Constraint(kind, text) if text.strip() else None  # type: ignore[arg-type]
+    if not text.strip():
+        raise ConfigError(f"Write the rule of the constraint ({_KINDS[kind]}), or choose None.")
+    return Constraint(kind, text)  # type: ignore[arg-type]
 
 
 def _text_of(kind: str, constraint: Constraint | None) -> str | None:

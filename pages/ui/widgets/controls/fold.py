@@ -20,21 +20,30 @@ def popover(
     return st.popover(words, icon=f":material/{icon}:", key=key)
 
 
-def group(label: str, keys: Sequence[str]) -> None:
-    """Draw the controls with these keys in a part of a popover that is folded at first."""
+def group(label: str, keys: Sequence[str], hint: str = "") -> None:
+    """Draw the controls with these keys in a part of a popover that is folded at first.
+
+    Args:
+        hint: says what switches them on, while none of them acts.
+    """
     with st.expander(label_of(label, keys), key=platform.key(f"group-{'-'.join(keys)}")):
+        if hint and not any(row_of(key).acts(value) for key in keys):
+            st.caption(hint)
         draw(*keys)
 
 
 def label_of(label: str, keys: Sequence[str]) -> str:
     """Return the label of a fold, with the controls that a run uses and that are not at their
-    defaults; a choice with its option."""
+    defaults; a choice with its option, and without the text field of the same setting."""
+    rows = [row_of(key) for key in keys]
+    menus = {row.field for row in rows if isinstance(row, Options) and row.field}
     changed = [
         f"{row.name} {row.words[held]}"
         if isinstance(row, Options) and held in row.words
         else row.name
-        for row in map(row_of, keys)
+        for row in rows
         if row.acts(value) and (held := _present(row)) != row.default
+        if isinstance(row, Options) or row.field not in menus
     ]
     return f"{label}: {', '.join(changed)}" if changed else label
 

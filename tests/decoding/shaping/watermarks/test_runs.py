@@ -14,6 +14,7 @@ from core.decoding.errors import ConfigError
 from core.decoding.reading.read import read_edited, read_marked, read_text
 from core.decoding.reading.watermarks import detections
 from core.decoding.shaping.functions.watermarks import g_score, is_green
+from core.figures import watermark as watermark_figure
 from core.models.running.reference import watermark
 from tests.decoding.checks.forging import failed, forge, with_shaping
 from tests.decoding.shaping.watermarks.test_processors import GREEN, SYNTHID
@@ -205,3 +206,12 @@ def test_a_text_is_looked_at_with_a_key(model) -> None:
         assert found.z_score == pytest.approx(expected.z_score[0], abs=1e-9)
         scores[key] = found.z_score
     assert scores[99] > 3 > scores[100]
+
+
+def test_the_figure_says_that_only_a_low_z_of_a_short_text_proves_nothing(model) -> None:
+    for bias, low in ((0.01, True), (20.0, False)):
+        shaping = Shaping(temperature=1.5, watermark_bias=bias)
+        trace = collect(model, PROMPT, replace(_sampling(), shaping=shaping))
+        subtitle = watermark_figure(trace).layout.meta["subtitle"]
+        assert ("A low z of a text with fewer than 200 tokens proves nothing." in subtitle) == low
+        assert ("1 in 1,000,000,000,000" in subtitle) != low and " green of " in subtitle
