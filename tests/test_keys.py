@@ -24,6 +24,7 @@ _METHODS = {
 _ENGLISH = re.compile(r"[A-Z][a-z]{2,}( .*)?|.*[a-z] [a-z].*", re.DOTALL)
 # Files that look for words of others, and tables of words of ours.
 ALLOWED = {
+    "core/decoding/constraints/value.py": "llguidance's sentences",
     "core/decoding/record/layout.py": "pydantic's sentences",
     "core/export/drawing/svg.py": "names of fonts",
     "core/figures/base/fonts.py": "names of fonts",

@@ -99,7 +99,7 @@ def _decode() -> Iterator[Entry]:
     for name, own in (("mu", Shaping(mirostat=2)), ("average", Shaping(adaptive_target=0.3))):
         run = make_trace(24, hostile=name == "mu", shaping=own)
         yield f"state {name}", "sampler_state", (run,), {"selected": 3}
-    for name, kind in (("", "choice=house very said"), ("hostile ", r"regex=[^w]{40}")):
+    for name, kind in (("", "regex=( house| very| in){8}"), ("hostile ", r"regex=[^w]{40}")):
         bound = Shaping(constraint=constraint_in(kind))
         trace = make_trace(8, shaping=bound, hostile=bool(name))
         options = {"selected": 3, "free": make_trace(8)}
