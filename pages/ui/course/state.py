@@ -121,6 +121,7 @@ class Course(PageView):
         different: names of the run controls that differ from them.
         former: words of the run controls before the step set its own; empty once they came back.
         sets_again: the next run sets these controls again.
+        runs_again: it also makes the run again that was begun with the former values.
         missing: fact of the step that the page doesn't show although its wait is over.
         ended: the last step was left; the panel shows the score and the way on.
         start: state of the page when the step began to wait; None before.
@@ -142,6 +143,7 @@ class Course(PageView):
     different: tuple[str, ...] = ()
     former: dict[str, str] = field(default_factory=dict)
     sets_again: bool = False
+    runs_again: bool = False
     missing: str = ""
     ended: bool = False
     start: Mark | None = None

@@ -62,6 +62,8 @@ def begin_page(course: Course) -> None:
     if course.sets_again:
         course.sets_again = False
         _fill(page, {name: course.settings[name] for name in course.different})
+        if course.runs_again:
+            _run(page)
     if not course.begins_page:
         return
     course.begins_page = False
@@ -73,9 +75,7 @@ def begin_page(course: Course) -> None:
     _prepare(page, words | {step.point: step.to.word for step in done if step.to is not None})
     course.resumes = any(step.wait == "run" for step in done)
     if course.resumes:
-        for place in shared.slots(page.slots):
-            with slot.use(place):
-                st.session_state[platform.key(shared.RUN_EXAMPLE)] = True
+        _run(page)
     _open_tab(page, course.step)
     save.go_to(page.path)
 
@@ -132,6 +132,13 @@ def next_lesson(lesson: Lesson) -> Lesson | None:
     lessons = own_lessons()
     at = next((at for at, each in enumerate(lessons) if each.name == lesson.name), len(lessons))
     return lessons[at + 1] if at + 1 < len(lessons) else None
+
+
+def _run(page: Page) -> None:
+    """Let the page make its runs when it is drawn."""
+    for place in shared.slots(page.slots):
+        with slot.use(place):
+            st.session_state[platform.key(shared.RUN_EXAMPLE)] = True
 
 
 def _fill(page: Page, words: Mapping[str, str]) -> None:
@@ -211,6 +218,8 @@ def look(course: Course) -> dict[str, FactValue]:
     if course.asks or course.start is None or course.resumes or _waits(step, course.start, mark):
         course.start, course.before = mark, course.own.carried | now
     if course.different and step.wait == "run":
+        begun = mark.runs != course.start.runs or any(view.under_way for view in _views(page))
+        course.runs_again = course.sets_again and begun
         # Its end must not count once the settings are right again.
         course.start = course.start._replace(runs=mark.runs)
     ready = not (course.asks or course.resumes or course.different)

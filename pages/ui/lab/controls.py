@@ -118,7 +118,8 @@ def ways() -> None:
     """Draw the fold of the library whose order is followed, and of how a token is drawn."""
     with fold.popover("Order and dice", ("order", "dice", *lines.KEYS)):
         draw("order", on_change=note_move)
-        draw("dice", *lines.KEYS, on_change=redraw)
+        draw("dice", on_change=redraw)
+        fold.group("Banned and biased tokens", lines.KEYS, on_change=redraw)
 
 
 def roll() -> None:

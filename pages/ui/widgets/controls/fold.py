@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -20,16 +21,17 @@ def popover(
     return st.popover(words, icon=f":material/{icon}:", key=key)
 
 
-def group(label: str, keys: Sequence[str], hint: str = "") -> None:
+def group(label: str, keys: Sequence[str], hint: str = "", **more: Any) -> None:
     """Draw the controls with these keys in a part of a popover that is folded at first.
 
     Args:
         hint: says what switches them on, while none of them acts.
+        more: arguments of Streamlit's functions.
     """
     with st.expander(label_of(label, keys), key=platform.key(f"group-{'-'.join(keys)}")):
         if hint and not any(row_of(key).acts(value) for key in keys):
             st.caption(hint)
-        draw(*keys)
+        draw(*keys, **more)
 
 
 def label_of(label: str, keys: Sequence[str]) -> str:
