@@ -42,7 +42,8 @@ class ConstrainedStep(NamedTuple):
 
 def constrained_steps(trace: Trace) -> list[ConstrainedStep]:
     """Return the steps on which a constraint acted; none for a run without one."""
-    constraint, found, text = trace.config.shaping.constraint, list[ConstrainedStep](), ""
+    constraint, found = trace.config.shaping.constraint, list[ConstrainedStep]()
+    place, end = JsonPlace(), ""
     for step in trace.token_steps:
         at = next((at for at, stage in enumerate(step.stages) if stage.name == NAME), None)
         if constraint is not None and at is not None:
@@ -54,11 +55,12 @@ def constrained_steps(trace: Trace) -> list[ConstrainedStep]:
                     step.stages[at].kept,
                     _log_mass(step, at),
                     top if top.removed_by == NAME else None,
-                    pointer_of(text) if constraint.kind == "json" else text[-_TAIL:],
+                    place.pointer if constraint.kind == "json" else end,
                 )
             )
         if step.phase == "answer":
-            text += step.text
+            place.read(step.text)
+            end = (end + step.text)[-_TAIL:]
     return found
 
 
@@ -83,32 +85,53 @@ def text_logprob(trace: Trace) -> float:
     return -math.fsum(step.surprisal for step in trace.token_steps)
 
 
+class JsonPlace:
+    """Place at the end of an unfinished JSON text, which is read piece by piece."""
+
+    def __init__(self) -> None:
+        # Of each open object its key, of an open list its index; None before a key.
+        self._path: list[str | int | None] = []
+        self._string: list[str] | None = None  # Characters of a string that is open.
+        self._escaped = False
+
+    def read(self, text: str) -> None:
+        """Read the next piece."""
+        for char in text:
+            if self._string is not None:
+                self._read_in_string(char, self._string)
+            elif char == '"':
+                self._string = [char]
+            elif char in "{[":
+                self._path.append(None if char == "{" else 0)
+            elif char in "}]" and self._path:
+                self._path.pop()
+            elif char == "," and self._path:
+                last = self._path[-1]
+                self._path[-1] = last + 1 if isinstance(last, int) else None
+
+    def _read_in_string(self, char: str, string: list[str]) -> None:
+        string.append(char)
+        if self._escaped:
+            self._escaped = False
+        elif char == "\\":
+            self._escaped = True
+        elif char == '"':
+            if self._path and self._path[-1] is None:
+                self._path[-1] = _string("".join(string))
+            self._string = None
+
+    @property
+    def pointer(self) -> str:
+        """The JSON pointer (RFC 6901) of the value at the end."""
+        known = (str(part) for part in self._path if part is not None)
+        return "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in known)
+
+
 def pointer_of(text: str) -> str:
     """Return the JSON pointer (RFC 6901) of the value at the end of an unfinished JSON text."""
-    path: list[str | int | None] = []
-    start: int | None = None  # of a string that is open
-    escaped = False
-    for at, char in enumerate(text):
-        if start is not None:
-            if escaped:
-                escaped = False
-            elif char == "\\":
-                escaped = True
-            elif char == '"':
-                if path and path[-1] is None:
-                    path[-1] = _string(text[start : at + 1])
-                start = None
-        elif char == '"':
-            start = at
-        elif char in "{[":
-            path.append(None if char == "{" else 0)
-        elif char in "}]" and path:
-            path.pop()
-        elif char == "," and path:
-            last = path[-1]
-            path[-1] = last + 1 if isinstance(last, int) else None
-    known = (str(part) for part in path if part is not None)
-    return "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in known)
+    place = JsonPlace()
+    place.read(text)
+    return place.pointer
 
 
 def _string(quoted: str) -> str:
