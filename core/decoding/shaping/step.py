@@ -299,9 +299,12 @@ class StepShaper:
     def _states_at(self, context: StepContext) -> dict[str, BoundStage]:
         """Return the states after some tokens, continued from the nearest cached state."""
         text = context.ids[context.prompt_length :]
-        ends = [shared_length(taken_in, text) for taken_in, _ in self._states]
-        shared = max(ends)
-        before, nearest = self._states[ends.index(shared)]
+        shared, before, nearest = -1, text, dict[str, BoundStage]()
+        for taken_in, cached in reversed(self._states):
+            if (length := shared_length(taken_in, text)) > shared:
+                shared, before, nearest = length, taken_in, cached
+            if shared >= len(text) - 1:
+                break  # The step before: no state is nearer.
         states = {name: stage.fork() for name, stage in nearest.items()}
         for stage in states.values():
             stage.rollback(len(before) - shared)
