@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -114,9 +114,12 @@ def _counted(ids: Sequence[int], name: str, shaping: Shaping) -> Iterator[bool]:
         yield from (at >= first for at in range(len(ids)))
         return
     width = shaping.synthid_ngram - 1
-    seen: deque[tuple[int, ...]] = deque(maxlen=shaping.synthid_history)
+    remembered, counts = deque[tuple[int, ...]](), Counter[tuple[int, ...]]()
     for at in range(len(ids)):
         context = tuple(ids[at - width : at]) if at >= width else None
-        yield context is not None and context not in seen
+        yield context is not None and not counts[context]
         if context is not None:
-            seen.appendleft(context)
+            remembered.append(context)
+            counts[context] += 1
+            if len(remembered) > shaping.synthid_history:
+                counts[remembered.popleft()] -= 1
