@@ -103,7 +103,7 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
     """
     _heatmap(view, trace, redraw)
     _links(view, trace)
-    strategy = strategy_of(trace.config)
+    strategy, along = strategy_of(trace.config), partial(_along, view, trace, redraw)
     drawings = {
         **(
             {"branches": Tab(state.BRANCHES, partial(branches.draw, view))}
@@ -115,14 +115,14 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
             if trace.config.shaping.constraint
             else {}
         ),
-        "uncertainty": Tab("Uncertainty", partial(_uncertainty, view, trace, redraw)),
+        "uncertainty": Tab("Uncertainty", partial(along, parts.UNCERTAINTY)),
         **(
             {"second": Tab("Two forwards", partial(_own, view, trace, parts.SECOND))}
             if trace.config.shaping.contrasts
             else {}
         ),
         **(
-            {"layers": Tab("DoLa layers", partial(_layers, view, trace, redraw))}
+            {"layers": Tab("DoLa layers", partial(along, parts.LAYERS))}
             if trace.config.shaping.dola_layers
             else {}
         ),
@@ -132,7 +132,7 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
             else {}
         ),
         **(
-            {"state": Tab("Sampler's state", partial(_state, view, trace, redraw))}
+            {"state": Tab("Sampler's state", partial(along, parts.STATE))}
             if sampler_of(trace)
             else {}
         ),
@@ -268,27 +268,10 @@ def _arithmetic(view: DecodeView, trace: Trace) -> None:
     )
 
 
-def _uncertainty(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
+def _along(view: DecodeView, trace: Trace, redraw: Callable[[], None], row: PagePart) -> None:
+    """Draw a figure along the run's steps; a click on one selects it."""
     figure.chart(
-        parts.UNCERTAINTY.part(view, trace),
-        (view.number, view.selected),
-        on_click=partial(select_step, view, redraw),
-        across=True,
-    )
-
-
-def _layers(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
-    figure.chart(
-        parts.LAYERS.part(view, trace),
-        (view.number, view.selected),
-        on_click=partial(select_step, view, redraw),
-        across=True,
-    )
-
-
-def _state(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
-    figure.chart(
-        parts.STATE.part(view, trace),
+        row.part(view, trace),
         (view.number, view.selected),
         on_click=partial(select_step, view, redraw),
         across=True,

@@ -51,6 +51,27 @@ _TOKEN_LINES = Lines(
 )
 
 
+def _banned_tokens(label: str, act: str, *, source: str, absent: str) -> tuple[int, ...]:
+    """Return the field of a list of single tokens that are banned."""
+    return setting(
+        (),
+        SettingSpec(
+            role="ban",
+            label=label,
+            help=f"{act}: IDs separated by commas, or each in an option of its own. It acts in "
+            "greedy too. None is off.",
+            source=source,
+            absent=absent,
+            passed=lambda tokens: list(tokens) or None,
+            read=read_tokens,
+            parse=tokens_in,
+            lines=_TOKEN_LINES,
+            shown=tokens_words,
+            token_ids=tuple,
+        ),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Penalties(States):
     """Penalties and bans, in the order in which a run applies them."""
@@ -292,37 +313,15 @@ class Penalties(States):
             generate=None,
         ),
     )
-    suppress_tokens: tuple[int, ...] = setting(
-        (),
-        SettingSpec(
-            role="ban",
-            label="Suppress tokens",
-            help="Ban single tokens: IDs separated by commas, or each in an option of its own. It "
-            "acts in greedy too. None is off.",
-            source="transformers' `SuppressTokensLogitsProcessor`",
-            absent="The engines ban single tokens by a logit bias.",
-            passed=lambda tokens: list(tokens) or None,
-            read=read_tokens,
-            parse=tokens_in,
-            lines=_TOKEN_LINES,
-            shown=tokens_words,
-            token_ids=tuple,
-        ),
+    suppress_tokens: tuple[int, ...] = _banned_tokens(
+        "Suppress tokens",
+        "Ban single tokens",
+        source="transformers' `SuppressTokensLogitsProcessor`",
+        absent="The engines ban single tokens by a logit bias.",
     )
-    begin_suppress_tokens: tuple[int, ...] = setting(
-        (),
-        SettingSpec(
-            role="ban",
-            label="Suppress at begin",
-            help="Ban single tokens as the first generated one: IDs separated by commas, or each "
-            "in an option of its own. It acts in greedy too. None is off.",
-            source="transformers' `SuppressTokensAtBeginLogitsProcessor`",
-            absent="Made for Whisper in transformers.",
-            passed=lambda tokens: list(tokens) or None,
-            read=read_tokens,
-            parse=tokens_in,
-            lines=_TOKEN_LINES,
-            shown=tokens_words,
-            token_ids=tuple,
-        ),
+    begin_suppress_tokens: tuple[int, ...] = _banned_tokens(
+        "Suppress at begin",
+        "Ban single tokens as the first generated one",
+        source="transformers' `SuppressTokensAtBeginLogitsProcessor`",
+        absent="Made for Whisper in transformers.",
     )
