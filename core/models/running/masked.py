@@ -10,7 +10,8 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from core.decoding.errors import ModelError
-from core.models.running.noise import NOISE_TYPES, NoiseModel
+from core.models.loading.inspection import NOISE_TYPES
+from core.models.running.noise import NoiseModel
 from core.models.transformers_model import TransformersModel
 
 

@@ -10,7 +10,6 @@ from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 
 from core.decoding.diffusion.config import MAX_CANVAS
 from core.decoding.errors import ModelError
-from core.models.loading.inspection import NOISE_TYPES as NOISE_TYPES
 from core.models.running.contexts import InputLimits
 from core.models.transformers_model import TransformersModel
 
