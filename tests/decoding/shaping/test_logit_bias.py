@@ -19,11 +19,9 @@ from core import (
     Shaping,
     Speculative,
     Trace,
-    check,
     collect,
     read_trace,
 )
-from core.decoding.beam.model_checks import SAME_HYPOTHESES
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.shaping.functions.penalties import logit_bias
 from core.decoding.shaping.stage import StepContext
@@ -31,12 +29,12 @@ from core.figures.base.labels import settings_caption
 from tests.decoding.beam.beams import ARCHITECTURES
 from tests.decoding.checks.forging import failed as _failed
 from tests.decoding.checks.forging import with_shaping
+from tests.decoding.shaping.against_generate import assert_equal_to_generate
 from tests.depth import cases
 from tests.models.builders import random_language_model
 
 RESCORED = "tree_rescored"
 STAGES = "stages_again"
-SAME_TOKENS = "generate_tokens"
 FITS = "fits_model"
 PROMPT = "the fox had"
 
@@ -98,15 +96,7 @@ def test_runs_equal_those_of_generate(kind: str, case: int) -> None:
     shaping = Shaping(
         logit_bias=_random_biases(dice), repetition_penalty=dice.choice([1.0, 1.3]), temperature=0.9
     )
-    shared = {"max_new_tokens": 10, "shaping": shaping}
-    prompt = [dice.randrange(1, 300) for _ in range(5)]
-    drawn = Sampling(seed=case, draw="multinomial", **shared)
-    beam = BeamSearch(num_beams=3, do_sample=case % 3 == 0, seed=case, **shared)
-    for config, name in ((Greedy(**shared), SAME_TOKENS), (drawn, SAME_TOKENS),
-                         (beam, SAME_HYPOTHESES)):  # fmt: skip
-        outcomes = check(collect(_model(kind), prompt, config), _model(kind))
-        assert name in {outcome.name for outcome in outcomes}
-        assert [outcome for outcome in outcomes if not outcome.passed] == []
+    assert_equal_to_generate(_model(kind), dice, case, max_new_tokens=10, shaping=shaping)
 
 
 CONFIGS = (

@@ -20,11 +20,9 @@ from core import (
     Sampling,
     Shaping,
     Speculative,
-    check,
     collect,
     read_trace,
 )
-from core.decoding.beam.model_checks import SAME_HYPOTHESES
 from core.decoding.loop.text import tokens_of_text
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.shaping.functions import penalties
@@ -44,6 +42,7 @@ from core.figures.base.labels import settings_caption
 from tests.decoding.beam.beams import ARCHITECTURES
 from tests.decoding.checks.forging import failed as _failed
 from tests.decoding.checks.forging import with_shaping
+from tests.decoding.shaping.against_generate import assert_equal_to_generate
 from tests.depth import cases
 from tests.models.builders import random_language_model
 
@@ -125,19 +124,8 @@ def _random(dice: random.Random) -> Shaping:
 @pytest.mark.parametrize("kind", ARCHITECTURES)
 def test_runs_equal_those_of_generate(kind: str, case: int) -> None:
     dice = random.Random(f"tokens {kind} {case}")
-    shared = {
-        "max_new_tokens": 10,
-        "min_new_tokens": dice.choice([0, 3]),
-        "shaping": _random(dice),
-    }
-    prompt = [dice.randrange(1, 300) for _ in range(5)]
-    drawn = Sampling(seed=case, draw="multinomial", **shared)
-    beam = BeamSearch(num_beams=3, do_sample=case % 3 == 0, seed=case, **shared)
-    for config, name in ((Greedy(**shared), "generate_tokens"), (drawn, "generate_tokens"),
-                         (beam, SAME_HYPOTHESES)):  # fmt: skip
-        outcomes = check(collect(_model(kind), prompt, config), _model(kind))
-        assert name in {outcome.name for outcome in outcomes}
-        assert [outcome for outcome in outcomes if not outcome.passed] == []
+    shared = {"min_new_tokens": dice.choice([0, 3]), "shaping": _random(dice)}
+    assert_equal_to_generate(_model(kind), dice, case, max_new_tokens=10, **shared)
 
 
 CONFIGS = (
