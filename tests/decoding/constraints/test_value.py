@@ -20,6 +20,8 @@ def test_choices_are_lines_whose_escapes_give_every_text_back() -> None:
     assert value.choices == texts
     assert hash(value) == hash(Constraint("choice", value.text))
     assert Constraint("regex", "a").choices == ()
+    for texts in (("\x7f", "a\x7fb"), ("a\x85",)):
+        assert Constraint.of_choices(texts).choices == texts
 
 
 @pytest.mark.parametrize(
