@@ -178,6 +178,10 @@ class Visitor:
                 self.live_tokens = len(data["tokens"])
         elif kind == "bidi_component" and drawn.component_name.endswith(".later"):
             self._painted = self._painted or asyncio.create_task(self._paint(drawn.id))
+        elif kind == "bidi_component" and drawn.component_name.endswith(".keeper"):
+            if json.loads(drawn.json).get("asks"):
+                nothing = json.dumps({"kept": ""})
+                await self.rerun(WidgetState(id=drawn.id, json_value=nothing))
 
     def _start(self, fragment: str, interval: float) -> None:
         if fragment in self._timers and self._timers[fragment][0] == interval:

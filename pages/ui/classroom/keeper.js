@@ -5,6 +5,8 @@ export default function ({ data, setStateValue }) {
     const kept = localStorage.getItem(data.item);
     if (!data.told && kept !== null && kept !== data.value && kept.startsWith(data.prefix)) {
       setStateValue("kept", kept);
+    } else if (data.asks) {
+      setStateValue("kept", "");
     } else if (data.value) {
       localStorage.setItem(data.item, data.value);
     } else {
@@ -12,5 +14,8 @@ export default function ({ data, setStateValue }) {
     }
   } catch {
     // Storage is switched off: after a reload the class is joined anew.
+    if (data.asks) {
+      setStateValue("kept", "");
+    }
   }
 }

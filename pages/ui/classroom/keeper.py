@@ -15,7 +15,18 @@ _component = st.components.v2.component(
 )
 
 
-def keep(item: str, secret: str, found: Callable[[str], None], prefix: str = "") -> None:
+def is_told(item: str) -> bool:
+    """Return whether the browser has told this session what it keeps."""
+    return bool(st.session_state.get(f"{_key(item)}-told"))
+
+
+def _key(item: str) -> str:
+    return platform.key(f"keeper-{item}")
+
+
+def keep(
+    item: str, secret: str, found: Callable[[str], None], prefix: str = "", *, asks: bool = False
+) -> None:
     """Keep a secret in the browser; nothing is shown.
 
     Args:
@@ -23,12 +34,12 @@ def keep(item: str, secret: str, found: Callable[[str], None], prefix: str = "")
         secret: the secret; empty if the session has none.
         found: callback with the secret of an earlier visit, called at most once a session.
         prefix: only an earlier secret that begins with it is told.
+        asks: keep nothing yet; the browser tells too that it has no such secret, as an empty one.
     """
-    key = platform.key(f"keeper-{item}")
-    told = f"{key}-told"
+    key = _key(item)
 
     def tell() -> None:
-        st.session_state[told] = True
+        st.session_state[f"{key}-told"] = True
         kept = (st.session_state.get(key) or {}).get("kept")
         if isinstance(kept, str) and len(kept) <= _LONGEST:
             found(kept)
@@ -40,7 +51,8 @@ def keep(item: str, secret: str, found: Callable[[str], None], prefix: str = "")
                 "item": item,
                 "value": secret,
                 "prefix": prefix,
-                "told": bool(st.session_state.get(told)),
+                "told": is_told(item),
+                "asks": asks,
             },
             on_kept_change=tell,
         )

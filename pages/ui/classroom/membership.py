@@ -133,9 +133,15 @@ def show() -> None:
     linked = st.query_params.get(CODE, "")
     if not linked and _STATE not in st.session_state:
         return
-    own = Membership.current()
+    own, code = Membership.current(), written(linked)
+    is_new = bool(linked) and code not in (own.handled, own.code)
+    if is_new and not keeper.is_told(registry.PUPIL_ITEM):
+        # Before the browser says which pupil it was, it would join as another, who stays if the
+        # page is left at once.
+        keeper.keep(registry.PUPIL_ITEM, "", own.resume, prefix=f"{code} ", asks=True)
+        return
     with platform.critical():
-        if linked and written(linked) not in (own.handled, own.code):
+        if is_new:
             own.join(linked)
         if own.pupil and not own.is_in:
             own.message = RELEASED if ROOMS.is_open(own.code) else ENDED

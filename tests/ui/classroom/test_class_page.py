@@ -53,8 +53,8 @@ def code_of(app: AppTest) -> str:
 
 
 def pupil(open_app: Open, code: str, script: str = "decode.py") -> AppTest:
-    """Return a pupil's page, opened by the link of the class."""
-    app = open_app(script, **{"class": code})
+    """Return a pupil's page, opened by the link of the class in a browser that is new to it."""
+    app = tell(open_app(script, **{"class": code}), "pupil", "")
     assert not app.exception
     return app
 
@@ -159,6 +159,19 @@ def test_a_reload_finds_the_teacher_s_class_again(
     stranger = open_app("classroom.py")
     tell(stranger, "teacher", code)
     assert stranger.button(key="open_class") and store.room(key)
+
+
+def test_a_page_that_is_left_at_once_leaves_no_pupil(
+    teacher: AppTest, open_app: Open, store: Rooms
+) -> None:
+    """It joined as another pupil before the browser had said which one it was."""
+    code = code_of(teacher)
+    one = pupil(open_app, code)
+    [before] = kept(one, "pupil")
+    again = open_app(**{"class": code})
+    assert store.tally(code).pupils == 1
+    tell(again, "pupil", before["value"])
+    assert f"You are in class {code}" in texts(again) and store.tally(code).pupils == 1
 
 
 def test_a_reload_is_the_same_pupil(teacher: AppTest, open_app: Open, store: Rooms) -> None:
