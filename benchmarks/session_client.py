@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import perf_counter
 from typing import Self
@@ -179,9 +179,12 @@ class Visitor:
         elif kind == "bidi_component" and drawn.component_name.endswith(".later"):
             self._painted = self._painted or asyncio.create_task(self._paint(drawn.id))
         elif kind == "bidi_component" and drawn.component_name.endswith(".keeper"):
-            if json.loads(drawn.json).get("asks"):
-                nothing = json.dumps({"kept": ""})
-                await self.rerun(WidgetState(id=drawn.id, json_value=nothing))
+            await self._tell_kept(drawn.id, json.loads(drawn.json))
+
+    async def _tell_kept(self, keeper: str, asked: Mapping[str, object]) -> None:
+        """Answer as a browser that keeps nothing of an earlier visit."""
+        if asked["asks"]:
+            await self.rerun(WidgetState(id=keeper, json_value=json.dumps({"kept": ""})))
 
     def _start(self, fragment: str, interval: float) -> None:
         if fragment in self._timers and self._timers[fragment][0] == interval:

@@ -7,7 +7,7 @@ import sys
 
 if __name__ == "__main__":
     try:
-        from core.cli.main import main
+        from .cli.main import main
     except KeyboardInterrupt:
         sys.exit(130)
     code = main()

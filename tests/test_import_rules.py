@@ -89,11 +89,23 @@ def imports_of(path: Path) -> frozenset[str]:
         if isinstance(node, ast.Import):
             modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            module = node.module or ""
+            module = _absolute(node, path)
             deeper = {f"{module}.{alias.name}" for alias in node.names}
             modules |= {d for d in deeper if _is_module(d)} or {module}
     return frozenset(modules)
+
+
+def _absolute(node: ast.ImportFrom, path: Path) -> str:
+    """Return the module's name. `core` alone imports itself by relative names, and by no other: the
+    installed package has another name."""
+    in_core = path.is_relative_to(ROOT / "core")
+    if not node.level:
+        name = node.module or ""
+        assert not in_core or name.split(".")[0] != "core", f"{path}: not relative: {name}"
+        return name
+    assert in_core, f"{path}: relative import"
+    package = path.parent.relative_to(ROOT).parts
+    return ".".join((*package[: len(package) - node.level + 1], *filter(None, [node.module])))
 
 
 @cache

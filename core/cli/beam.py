@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import SUPPRESS, Namespace, _ArgumentGroup
 from typing import Any
 
-from core.cli.method import MethodOptions
-from core.decoding.beam.config import BeamSearch
-from core.decoding.record.trace import Trace
+from ..decoding.beam.config import BeamSearch
+from ..decoding.record.trace import Trace
+from .method import MethodOptions
 
 _EARLY_STOPPING: dict[str, bool | str] = {"true": True, "false": False, "never": "never"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from core.cli.method import MethodOptions
-from core.models.places import DEFAULT_DRAFT
+from ..models.places import DEFAULT_DRAFT
+from .method import MethodOptions
 
 
 def _draft(args: Namespace) -> str:

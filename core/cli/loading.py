@@ -6,7 +6,7 @@ import sys
 from shutil import get_terminal_size
 from typing import Any
 
-from core.cli.output import say
+from .output import say
 
 # Messages with this beginning stay on screen: they announce files on the disk.
 _STAYS = "Converting once"
@@ -19,8 +19,8 @@ def load(where: str, dtype: str | None = None, device: str | None = None) -> Any
         ConfigError: a setting can't be read.
         ModelError: as `load_model`.
     """
-    from core import load_model
-    from core.server.settings import place_of
+    from .. import load_model
+    from ..server.settings import place_of
 
     line = _Line()
     try:

@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-from core.cli import output
-from core.cli.commands import (
+from ..decoding.errors import ConfigError, DecodingError, is_of_memory
+from . import output
+from .commands import (
     branch,
     check,
     compare,
@@ -29,7 +30,6 @@ from core.cli.commands import (
     sweep,
     worksheet,
 )
-from core.decoding.errors import ConfigError, DecodingError, is_of_memory
 
 
 class _Parser(argparse.ArgumentParser):

@@ -9,11 +9,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
-from core.decoding.config import MethodConfig
-from core.decoding.method import Method
-from core.decoding.record.steps import Step
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import SETTINGS
+from ..decoding.config import MethodConfig
+from ..decoding.method import Method
+from ..decoding.record.steps import Step
+from ..decoding.record.trace import Trace
+from ..decoding.shaping.config import SETTINGS
 
 # Placeholders for values in the help, if the type's placeholder says too little.
 _PLACEHOLDERS = {

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
-from core.cli.method import DRAWING, add_method, add_shaping, given, option, options_of, settings_of
-from core.decoding.autoregressive.config import Greedy, Sampling
-from core.decoding.config import MethodConfig
-from core.decoding.errors import ConfigError
-from core.decoding.method import Method
-from core.decoding.methods import BY_NAME, METHODS
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.shaping.config import SETTINGS, Shaping, number_without_effect
+from ..decoding.autoregressive.config import Greedy, Sampling
+from ..decoding.config import MethodConfig
+from ..decoding.errors import ConfigError
+from ..decoding.method import Method
+from ..decoding.methods import BY_NAME, METHODS
+from ..decoding.reasoning.config import Reasoning
+from ..decoding.shaping.config import SETTINGS, Shaping, number_without_effect
+from .method import DRAWING, add_method, add_shaping, given, option, options_of, settings_of
 
 
 def add_options(parser: ArgumentParser) -> None:

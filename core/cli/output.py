@@ -10,8 +10,8 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from core.decoding.errors import ConfigError, DecodingError
-from core.decoding.files import shown, unwritable
+from ..decoding.errors import ConfigError, DecodingError
+from ..decoding.files import shown, unwritable
 
 STDOUT = "-"
 # Error codes of a stream without a reader, on a full disk, or closed.

@@ -6,13 +6,13 @@ from argparse import SUPPRESS, Namespace, _ArgumentGroup
 from dataclasses import replace
 from typing import Any
 
-from core.cli.method import MethodOptions, option
-from core.decoding.errors import ConfigError
-from core.decoding.reasoning.calculator import CALL_MARKS
-from core.decoding.reasoning.config import LEVELS, Reasoning
-from core.decoding.reasoning.transcript import pieces_of, read_run
-from core.decoding.record.steps import Phase, Step, TokenStep
-from core.decoding.record.trace import Trace
+from ..decoding.errors import ConfigError
+from ..decoding.reasoning.calculator import CALL_MARKS
+from ..decoding.reasoning.config import LEVELS, Reasoning
+from ..decoding.reasoning.transcript import pieces_of, read_run
+from ..decoding.record.steps import Phase, Step, TokenStep
+from ..decoding.record.trace import Trace
+from .method import MethodOptions, option
 
 _MARKS_HELP = {
     "think_start": "the mark that opens the thinking (default: the model's own)",
@@ -67,8 +67,8 @@ class _Printer:
 
 def _notes(trace: Trace[Reasoning]) -> tuple[str, ...]:
     """Return notes on the calculator's calls, if the calculator was on."""
-    from core.evaluation.scoring.answers import find_answer
-    from core.evaluation.slips import slips
+    from ..evaluation.scoring.answers import find_answer
+    from ..evaluation.slips import slips
 
     if not trace.config.calculator:
         return ()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from argparse import SUPPRESS, Namespace, _ArgumentGroup
 
-from core.cli.method import MethodOptions
-from core.decoding.errors import ConfigError
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.config import Speculative
-from core.models.places import DEFAULT_DRAFT
+from ..decoding.errors import ConfigError
+from ..decoding.record.trace import Trace
+from ..decoding.speculative.config import Speculative
+from ..models.places import DEFAULT_DRAFT
+from .method import MethodOptions
 
 
 def _add(group: _ArgumentGroup) -> None:

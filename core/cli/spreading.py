@@ -9,10 +9,10 @@ from shutil import get_terminal_size
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from core.cli.output import say
+from .output import say
 
 if TYPE_CHECKING:
-    from core.evaluation.workers.work import Pool
+    from ..evaluation.workers.work import Pool
 
 # Seconds between two progress lines if stderr is no terminal.
 _EVERY = 10.0
@@ -33,7 +33,7 @@ def add_workers(parser: ArgumentParser) -> None:
 
 def workers_of(args: Namespace) -> int:
     """Return the number of processes; raise ConfigError if it is out of range."""
-    from core.evaluation.workers.work import require_workers
+    from ..evaluation.workers.work import require_workers
 
     workers: int = 1 if args.workers is None else args.workers
     require_workers(workers)
@@ -42,9 +42,9 @@ def workers_of(args: Namespace) -> int:
 
 def pool_of(args: Namespace, models: Iterable[object]) -> Pool | None:
     """Return the pool of processes, which load their own models; None for a single process."""
-    from core.evaluation.workers.processes import Processes
-    from core.evaluation.workers.ray import RayCluster
-    from core.evaluation.workers.threads import all_on_servers
+    from ..evaluation.workers.processes import Processes
+    from ..evaluation.workers.ray import RayCluster
+    from ..evaluation.workers.threads import all_on_servers
 
     workers = workers_of(args)
     if args.ray:
@@ -54,7 +54,7 @@ def pool_of(args: Namespace, models: Iterable[object]) -> Pool | None:
 
 def in_flight(args: Namespace) -> int:
     """Return the largest number of concurrent questions, for models on servers."""
-    from core.evaluation.workers.threads import MAX_IN_FLIGHT
+    from ..evaluation.workers.threads import MAX_IN_FLIGHT
 
     return MAX_IN_FLIGHT if args.workers is None else int(args.workers)
 
@@ -66,7 +66,7 @@ def progress_of(
 
     A terminal shows one line that is overwritten; elsewhere a line follows every `_EVERY` seconds.
     """
-    from core.evaluation.progress import time_left
+    from ..evaluation.progress import time_left
 
     left, terminal = time_left(), sys.stderr.isatty()
     last, width = clock(), 0

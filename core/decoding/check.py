@@ -11,17 +11,17 @@ from dataclasses import replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from core.decoding.config import MethodConfig
-from core.decoding.errors import TraceError
-from core.decoding.methods import method_of
-from core.decoding.record.steps import Step
-from core.decoding.record.trace import Check, Trace
-from core.decoding.validation import brief
+from .config import MethodConfig
+from .errors import TraceError
+from .methods import method_of
+from .record.steps import Step
+from .record.trace import Check, Trace
+from .validation import brief
 
 if TYPE_CHECKING:  # Without torch: a page's badge needs the verdict before torch is loaded.
-    from core.decoding.autoregressive.forks import Grown
-    from core.decoding.protocol import LanguageModel
-    from core.decoding.record.forks import ForkPoint
+    from .autoregressive.forks import Grown
+    from .protocol import LanguageModel
+    from .record.forks import ForkPoint
 
 Verdict: TypeAlias = Literal["consistent", "proved", "failed"]
 
@@ -40,7 +40,7 @@ def check(
     Raises:
         TraceError, ModelError: an argument is no trace, or no loaded model.
     """
-    from core.decoding.requirements import require_models
+    from .requirements import require_models
 
     if not isinstance(trace, Trace):
         raise TraceError(
@@ -75,10 +75,10 @@ def collect_checked(
     Args:
         dtype: number type of the weights; by default the loaded model's.
     """
-    from core.decoding.decode import collect
+    from .decode import collect
 
     if dtype:
-        from core.decoding.requirements import in_dtype
+        from .requirements import in_dtype
 
         model = in_dtype(model, dtype)
     trace = collect(
@@ -102,7 +102,7 @@ def read_checked(
     should_stop: Callable[[], bool] | None = None,
 ) -> Trace:
     """Read a text as `read_text` does, and attach the checks of the trace against itself."""
-    from core.decoding.reading.read import read_text
+    from .reading.read import read_text
 
     trace = read_text(model, text, on_step=on_step, should_stop=should_stop)
     return trace.with_checks(tuple(check(trace)))
@@ -119,7 +119,7 @@ def branch_checked(
     should_stop: Callable[[], bool] | None = None,
 ) -> Trace:
     """Run `branch`, and attach the checks of the new trace against itself."""
-    from core.decoding.autoregressive.branches import branch
+    from .autoregressive.branches import branch
 
     made = branch(
         model, trace, at_step, token_ids, config=config, on_step=on_step, should_stop=should_stop
@@ -137,7 +137,7 @@ def branch_each_checked(
     should_stop: Callable[[], bool] | None = None,
 ) -> tuple[Trace, ...]:
     """Run `branch_each`, and attach each trace's checks against itself."""
-    from core.decoding.autoregressive.branches import branch_each
+    from .autoregressive.branches import branch_each
 
     traces = branch_each(
         model, trace, at_step, choices, on_tokens=on_tokens, should_stop=should_stop
@@ -158,7 +158,7 @@ def grow_above_checked(
     should_stop: Callable[[], bool] | None = None,
 ) -> tuple[Grown, ...]:
     """Grow as `grow_above` does, and attach each trace's checks against itself."""
-    from core.decoding.autoregressive.forks import grow_above
+    from .autoregressive.forks import grow_above
 
     runs = grow_above(
         model,
@@ -183,7 +183,7 @@ def fork_points_checked(
     should_stop: Callable[[], bool] | None = None,
 ) -> tuple[ForkPoint, ...]:
     """Return `fork_points`, with each trace's checks against itself attached."""
-    from core.decoding.autoregressive.forks import fork_points
+    from .autoregressive.forks import fork_points
 
     points = fork_points(model, trace, steps, on_fork=on_fork, should_stop=should_stop)
     return tuple(

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args, get_origin, get_
 
 from typing_extensions import TypeVar
 
-from core.decoding.errors import ConfigError
-from core.decoding.shaping.config import CONTRASTS, SETTINGS, STATEFUL, Shaping
-from core.decoding.validation import (
+from .errors import ConfigError
+from .shaping.config import CONTRASTS, SETTINGS, STATEFUL, Shaping
+from .validation import (
     MAX_SEED,
     Interval,
     brief,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pkgutil import resolve_name
 
-from core.decoding.config import MethodConfig
-from core.decoding.loop.run import doubled_start, record_run
-from core.decoding.loop.text import join_prompt
-from core.decoding.method import Config
-from core.decoding.methods import method_of
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import Step
-from core.decoding.record.trace import Trace
-from core.decoding.requirements import (
+from .config import MethodConfig
+from .loop.run import doubled_start, record_run
+from .loop.text import join_prompt
+from .method import Config
+from .methods import method_of
+from .protocol import LanguageModel
+from .record.steps import Step
+from .record.trace import Trace
+from .requirements import (
     encode_prompt,
     require_all_tokens,
     require_draft,

@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from core.decoding.errors import DecodingError
-from core.decoding.validation import brief
+from .errors import DecodingError
+from .validation import brief
 
 _LONGEST_NAME = 200
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from core.decoding.config import MethodConfig
-from core.decoding.record.notes import Note
-from core.decoding.record.steps import MethodRecord, RunTokens, Step, TokenStep, emitted_tokens
+from .config import MethodConfig
+from .record.notes import Note
+from .record.steps import MethodRecord, RunTokens, Step, TokenStep, emitted_tokens
 
 Config = TypeVar("Config", bound=MethodConfig)
 
@@ -46,8 +46,8 @@ class Method(Generic[Config]):
     config: type[Config]
     engine: str
     against_model: str
-    self_checks: str = "core.decoding.checks.trace_checks:self_checks"
-    model_checks: str = "core.decoding.checks.model_checks:model_checks"
+    self_checks: str = f"{__package__}.checks.trace_checks:self_checks"
+    model_checks: str = f"{__package__}.checks.model_checks:model_checks"
     step: type[Step] = TokenStep
     record: type[MethodRecord] = MethodRecord
     reads_prompt: bool = True

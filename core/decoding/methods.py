@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from core.decoding.autoregressive.method import GREEDY, SAMPLING
-from core.decoding.beam.method import BEAM_SEARCH
-from core.decoding.by_engine.method import BY_ENGINE
-from core.decoding.config import MethodConfig
-from core.decoding.constraints.value import Constraint
-from core.decoding.contrastive.method import CONTRASTIVE_SEARCH
-from core.decoding.contrastive_decoding.method import CONTRASTIVE_DECODING
-from core.decoding.diffusion.method import DIFFUSION
-from core.decoding.errors import ConfigError
-from core.decoding.method import Method
-from core.decoding.reasoning.method import REASONING
-from core.decoding.shaping.config import Shaping
-from core.decoding.speculative.method import SPECULATIVE
-from core.decoding.validation import brief
+from .autoregressive.method import GREEDY, SAMPLING
+from .beam.method import BEAM_SEARCH
+from .by_engine.method import BY_ENGINE
+from .config import MethodConfig
+from .constraints.value import Constraint
+from .contrastive.method import CONTRASTIVE_SEARCH
+from .contrastive_decoding.method import CONTRASTIVE_DECODING
+from .diffusion.method import DIFFUSION
+from .errors import ConfigError
+from .method import Method
+from .reasoning.method import REASONING
+from .shaping.config import Shaping
+from .speculative.method import SPECULATIVE
+from .validation import brief
 
 # Add a method here. An option on the command line selects the last method that has it.
 METHODS: tuple[Method[Any], ...] = (

@@ -6,14 +6,14 @@ import reprlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from core.decoding.by_engine.config import ByEngine
-from core.decoding.config import MethodConfig
-from core.decoding.constraints.grammar import grammars_of
-from core.decoding.errors import ConfigError, ContextLengthError, ModelError, PromptError
-from core.decoding.methods import METHODS, method_of
-from core.decoding.protocol import Decodes, LanguageModel, offers
-from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS
-from core.decoding.validation import brief
+from .by_engine.config import ByEngine
+from .config import MethodConfig
+from .constraints.grammar import grammars_of
+from .errors import ConfigError, ContextLengthError, ModelError, PromptError
+from .methods import METHODS, method_of
+from .protocol import Decodes, LanguageModel, offers
+from .shaping.config import LOGIT_PENALTIES, SETTINGS
+from .validation import brief
 
 
 def require_models(model: object, draft: object = None) -> None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from core.decoding.config import MethodConfig
-from core.decoding.errors import TraceError
-from core.decoding.methods import METHODS, config_from_dict, config_to_dict
-from core.decoding.record.layout import Codec, Codecs, Kinds, RecordLayout
-from core.decoding.record.notes import Note, read_note, write_note
-from core.decoding.record.steps import MethodRecord, PromptStep, Step
-from core.decoding.record.trace import Trace
-from core.decoding.validation import brief
+from .config import MethodConfig
+from .errors import TraceError
+from .methods import METHODS, config_from_dict, config_to_dict
+from .record.layout import Codec, Codecs, Kinds, RecordLayout
+from .record.notes import Note, read_note, write_note
+from .record.steps import MethodRecord, PromptStep, Step
+from .record.trace import Trace
+from .validation import brief
 
 CODECS: Codecs = {
     MethodConfig: Codec(config_to_dict, config_from_dict),

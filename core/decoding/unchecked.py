@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from core.decoding.by_engine.config import ByEngine
-from core.decoding.contrastive_decoding.config import ContrastiveDecoding
-from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.config import Shaping
-from core.decoding.speculative.config import Speculative
+from .by_engine.config import ByEngine
+from .contrastive_decoding.config import ContrastiveDecoding
+from .record.trace import Check, Trace
+from .shaping.config import Shaping
+from .speculative.config import Speculative
 
 
 class Unchecked(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
-from core.decoding.errors import ConfigError
+from .errors import ConfigError
 
 MAX_SEED = 2**63 - 1
 MIN_TEMPERATURE = 0.001

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.decoding.reasoning.transcript import read_run
-from core.decoding.record.steps import FinishReason
-from core.evaluation.scoring.answers import judge
-from core.evaluation.scoring.intervals import wilson
-from core.evaluation.scoring.verifier import check_arithmetic, worked_out
-from core.evaluation.types import Attempt, Problem, Rivalry, StopStrip, Transcript, Vote
-from core.evaluation.votes.ballots import vote
-from core.evaluation.votes.best_of import SampledProblems
+from ..decoding.reasoning.transcript import read_run
+from ..decoding.record.steps import FinishReason
+from .scoring.answers import judge
+from .scoring.intervals import wilson
+from .scoring.verifier import check_arithmetic, worked_out
+from .types import Attempt, Problem, Rivalry, StopStrip, Transcript, Vote
+from .votes.ballots import vote
+from .votes.best_of import SampledProblems
 
 
 def attempt_anew(problem: Problem, attempt: Attempt) -> Attempt:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning.batch import BatchRun, reason_in_batch
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.transcript import Piece, pieces_of, read_run
-from core.decoding.record.steps import FinishReason
-from core.decoding.record.trace import Trace
-from core.evaluation.runner import require_rows
-from core.evaluation.scoring.answers import judge
-from core.evaluation.types import Attempt, Problem, Transcript
+from ..decoding.protocol import LanguageModel
+from ..decoding.reasoning.batch import BatchRun, reason_in_batch
+from ..decoding.reasoning.config import Reasoning
+from ..decoding.reasoning.transcript import Piece, pieces_of, read_run
+from ..decoding.record.steps import FinishReason
+from ..decoding.record.trace import Trace
+from .runner import require_rows
+from .scoring.answers import judge
+from .types import Attempt, Problem, Transcript
 
 ROWS = 64
 

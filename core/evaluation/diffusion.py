@@ -15,13 +15,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.types import DiffusionBudget, ForwardsPoint
-from core.decoding.errors import TraceError
-from core.decoding.files import own_json, save_file
-from core.decoding.record.layout import RecordLayout
-from core.decoding.serial import require_header
-from core.decoding.shaping.config import Shaping
+from ..decoding.diffusion.config import Diffusion
+from ..decoding.diffusion.types import DiffusionBudget, ForwardsPoint
+from ..decoding.errors import TraceError
+from ..decoding.files import own_json, save_file
+from ..decoding.record.layout import RecordLayout
+from ..decoding.serial import require_header
+from ..decoding.shaping.config import Shaping
 
 MODEL = "embedded:diffusion"
 QUESTIONS, SEED, MOST_TOKENS = 60, 1, 96
@@ -50,10 +50,10 @@ def is_right(reply: str, answer: str) -> bool:
 
 def measure(config: Diffusion) -> ForwardsPoint:
     """Ask all questions with one way of filling."""
-    from core.decoding.decode import collect
-    from core.evaluation.questions.asking import prompt_ids_of
-    from core.evaluation.questions.problems import make_problems
-    from core.models.registry import load_model
+    from ..decoding.decode import collect
+    from ..models.registry import load_model
+    from .questions.asking import prompt_ids_of
+    from .questions.problems import make_problems
 
     model = load_model(MODEL)
     right = forwards = 0
@@ -90,7 +90,7 @@ def load_budget(path: str | Path) -> DiffusionBudget:
 
 def main() -> None:
     """Measure all ways and write the file."""
-    from core.models.registry import load_model
+    from ..models.registry import load_model
 
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("out")

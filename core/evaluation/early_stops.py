@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from core.decoding.errors import TraceError
-from core.decoding.loop.text import encode_continuation
-from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.transcript import mark_sizes, pieces_of, read_run
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Trace
-from core.evaluation.attempts import ROWS, AttemptTask, attempt_all, attempt_of
-from core.evaluation.types import Attempt, Problem, StopPoint, StopStrip
+from ..decoding.errors import TraceError
+from ..decoding.loop.text import encode_continuation
+from ..decoding.protocol import LanguageModel
+from ..decoding.reasoning.config import Reasoning
+from ..decoding.reasoning.transcript import mark_sizes, pieces_of, read_run
+from ..decoding.record.steps import TokenStep
+from ..decoding.record.trace import Trace
+from .attempts import ROWS, AttemptTask, attempt_all, attempt_of
+from .types import Attempt, Problem, StopPoint, StopStrip
 
 MAX_POINTS = 200
 # Ends of a sentence that needs a space after it ("3.5" goes on), or that needs none, or of a line.

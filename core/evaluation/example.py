@@ -9,24 +9,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.decoding.errors import DecodingError, SweepError
-from core.decoding.files import own_json, rounded_values, unwritable, write_file
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import Shaping
-from core.decoding.validation import ShortRepr
-from core.evaluation.anew import (
+from ..decoding.errors import DecodingError, SweepError
+from ..decoding.files import own_json, rounded_values, unwritable, write_file
+from ..decoding.reasoning.config import Reasoning
+from ..decoding.record.trace import Trace
+from ..decoding.shaping.config import Shaping
+from ..decoding.validation import ShortRepr
+from .anew import (
     best_of_anew,
     rivalry_anew,
     strip_anew,
     transcript_anew,
     vote_anew,
 )
-from core.evaluation.strict_json import read_as, to_json
-from core.evaluation.sweep.files import sweep_from_json, sweep_to_json
-from core.evaluation.sweep.types import BudgetSweep, SweepPlan
-from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote
-from core.evaluation.votes.best_of import SampledProblems, of_votes, shortened_texts
+from .strict_json import read_as, to_json
+from .sweep.files import sweep_from_json, sweep_to_json
+from .sweep.types import BudgetSweep, SweepPlan
+from .types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote
+from .votes.best_of import SampledProblems, of_votes, shortened_texts
 
 REWARD = "embedded:reward"
 SCHEMA = "decoding-explorer/reasoning"
@@ -129,13 +129,13 @@ def _read(kind: Any, data: Any) -> Any:
 
 def make_example(model_id: str) -> ReasoningExample:
     """Make all measurements of the example."""
-    from core.evaluation.early_stops import stop_strip
-    from core.evaluation.questions.problems import make_problems
-    from core.evaluation.scoring.verifier import check_arithmetic
-    from core.evaluation.sweep.run import run_sweep
-    from core.evaluation.votes.compare import compare_rivals
-    from core.evaluation.votes.sampling import sample_and_vote
-    from core.models.registry import load_model
+    from ..models.registry import load_model
+    from .early_stops import stop_strip
+    from .questions.problems import make_problems
+    from .scoring.verifier import check_arithmetic
+    from .sweep.run import run_sweep
+    from .votes.compare import compare_rivals
+    from .votes.sampling import sample_and_vote
 
     model, problems = load_model(model_id), make_problems(PROBLEMS, seed=SEED)
     greedy = Reasoning(max_answer_tokens=ANSWER)
@@ -162,9 +162,9 @@ def make_example(model_id: str) -> ReasoningExample:
 
 def make_best_of(model: Any, hard: ProblemSet, config: Reasoning) -> SampledProblems:
     """Return samples of hard problems with the rewards of the embedded reward model."""
-    from core.evaluation.scoring.verifier import check_arithmetic
-    from core.evaluation.votes.sampling import sample_each
-    from core.models.registry import load_reward_model
+    from ..models.registry import load_reward_model
+    from .scoring.verifier import check_arithmetic
+    from .votes.sampling import sample_each
 
     score = load_reward_model(REWARD).score
     votes = sample_each(
@@ -186,9 +186,9 @@ def _telling(sweep: BudgetSweep) -> Problem:
 
 def _tools(model: Any, config: Reasoning) -> tuple[Transcript, Transcript]:
     """Return the first hard sum that is right only with the calculator: without it, and with it."""
-    from core.evaluation.attempts import transcript_of
-    from core.evaluation.questions.problems import make_hard_sums
-    from core.evaluation.tools import both_ways
+    from .attempts import transcript_of
+    from .questions.problems import make_hard_sums
+    from .tools import both_ways
 
     for problem in make_hard_sums(HARD_SUMS, seed=SEED).problems:
         alone, with_tool = (
@@ -201,9 +201,9 @@ def _tools(model: Any, config: Reasoning) -> tuple[Transcript, Transcript]:
 
 
 def _run(model: Any, problem: Problem, config: Reasoning) -> Trace:
-    from core.decoding.check import check
-    from core.decoding.decode import collect
-    from core.evaluation.questions.asking import prompt_ids_of
+    from ..decoding.check import check
+    from ..decoding.decode import collect
+    from .questions.asking import prompt_ids_of
 
     ids = prompt_ids_of(model, problem)
     trace = collect(model, ids, config, prompt_text=problem.question)

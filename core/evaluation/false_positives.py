@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from core.decoding.errors import EvaluationError
+from ..decoding.errors import EvaluationError
 
 FILE = Path(__file__).parents[2] / "assets" / "evaluation" / "watermarks.json"
 

@@ -15,14 +15,14 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, TypeVar, cast
 
-from core.decoding.errors import DecodingError
-from core.decoding.files import reason_of, shown
-from core.decoding.validation import brief
-from core.evaluation.runner import PlanWork, R, gathered
-from core.evaluation.strict_json import read_as, rounded, to_json
-from core.evaluation.workers.work import Pool, rows_of
-from core.models.stopping import ShouldStop, never
-from core.traces.bounded_file import bytes_of, require_sparse
+from ..decoding.errors import DecodingError
+from ..decoding.files import reason_of, shown
+from ..decoding.validation import brief
+from ..models.stopping import ShouldStop, never
+from ..traces.bounded_file import bytes_of, require_sparse
+from .runner import PlanWork, R, gathered
+from .strict_json import read_as, rounded, to_json
+from .workers.work import Pool, rows_of
 
 P = TypeVar("P", bound=Any)
 

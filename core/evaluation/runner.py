@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from core.decoding.errors import ConfigError
-from core.evaluation.workers.work import RunUnit
+from ..decoding.errors import ConfigError
+from .workers.work import RunUnit
 
 Place: TypeAlias = tuple[str, Any, int]
 """A run's question, way or budget, and sample."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from core.decoding.reasoning.calculator import ERROR
-from core.decoding.reasoning.types import CalculatorCall
-from core.evaluation.scoring.answers import normal_number
+from ..decoding.reasoning.calculator import ERROR
+from ..decoding.reasoning.types import CalculatorCall
+from .scoring.answers import normal_number
 
 _NUMBERS = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?|\.[0-9]+")
 _MOST = 3

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from core.decoding.errors import ConfigError, DecodingError
-from core.decoding.validation import shortened
+from ..decoding.errors import ConfigError, DecodingError
+from ..decoding.validation import shortened
 
 
 @cache

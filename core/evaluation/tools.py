@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.decoding.reasoning.config import Reasoning
-from core.evaluation.questions.problems import CALCULATOR_SYSTEM, THINKING_SYSTEM
-from core.evaluation.types import Problem
+from ..decoding.reasoning.config import Reasoning
+from .questions.problems import CALCULATOR_SYSTEM, THINKING_SYSTEM
+from .types import Problem
 
 
 def both_ways(

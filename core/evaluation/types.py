@@ -10,11 +10,11 @@ import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from core.decoding.errors import ConfigError
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.transcript import Piece
-from core.decoding.record.steps import FinishReason
-from core.decoding.validation import ShortRepr
+from ..decoding.errors import ConfigError
+from ..decoding.reasoning.config import Reasoning
+from ..decoding.reasoning.transcript import Piece
+from ..decoding.record.steps import FinishReason
+from ..decoding.validation import ShortRepr
 
 AttemptOutcome: TypeAlias = Literal["correct", "wrong", "truncated", "unparsable"]
 OUTCOMES: tuple[AttemptOutcome, ...] = ("correct", "wrong", "truncated", "unparsable")

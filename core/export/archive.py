@@ -13,14 +13,14 @@ from urllib.parse import quote
 import plotly.graph_objects as go
 from pandas import isna
 
-from core.decoding.version import VERSION
-from core.export import latex
-from core.export.part import FORMATS, Part, drawing, encoded, stem
-from core.export.subject import Subject
-from core.export.table import csv_file
-from core.figures.base.labels import exact_plain, plain_name
-from core.figures.base.paper import Paper
-from core.figures.journal.key_words import ended
+from ..decoding.version import VERSION
+from ..figures.base.labels import exact_plain, plain_name
+from ..figures.base.paper import Paper
+from ..figures.journal.key_words import ended
+from . import latex
+from .part import FORMATS, Part, drawing, encoded, stem
+from .subject import Subject
+from .table import csv_file
 
 if TYPE_CHECKING:
     from pandas import DataFrame

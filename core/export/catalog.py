@@ -6,22 +6,30 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import core.figures as figures
-from core.decoding.comparison.measures import ComparedRuns
-from core.decoding.counting import counted, nth
-from core.decoding.diffusion.canvas import canvas_steps
-from core.decoding.diffusion.config import Diffusion
-from core.decoding.errors import FigureError
-from core.decoding.lab.types import LabExample
-from core.decoding.many.types import ManyRuns
-from core.decoding.record.trace import Trace
-from core.decoding.record.tree import RunTree
-from core.decoding.shaping.config import WATERMARKS
-from core.evaluation.example import ReasoningExample
-from core.evaluation.plan.types import Evaluation
-from core.evaluation.sweep.types import BudgetSweep
-from core.export.part import Part, of_figure
-from core.export.stored_parts import (
+from .. import figures
+from ..decoding.comparison.measures import ComparedRuns
+from ..decoding.counting import counted, nth
+from ..decoding.diffusion.canvas import canvas_steps
+from ..decoding.diffusion.config import Diffusion
+from ..decoding.errors import FigureError
+from ..decoding.lab.types import LabExample
+from ..decoding.many.types import ManyRuns
+from ..decoding.record.trace import Trace
+from ..decoding.record.tree import RunTree
+from ..decoding.shaping.config import WATERMARKS
+from ..evaluation.example import ReasoningExample
+from ..evaluation.plan.types import Evaluation
+from ..evaluation.sweep.types import BudgetSweep
+from ..figures.base.figure import Figure
+from ..figures.base.grid import columns_for, wide_columns
+from ..figures.base.paper import Paper
+from ..figures.beam.window import windows
+from ..figures.opening import contested_step, telling_node, telling_place, telling_token
+from ..figures.speculative.timeline import COLUMNS, rounds_for
+from ..traces.data_path.steps import prompt_call, step_call, steps_in
+from ..traces.data_path.types import DataPath
+from .part import Part, of_figure
+from .stored_parts import (
     evaluation_parts,
     lab_parts,
     many_parts,
@@ -29,14 +37,6 @@ from core.export.stored_parts import (
     reasoning_parts,
     sweep_parts,
 )
-from core.figures.base.figure import Figure
-from core.figures.base.grid import columns_for, wide_columns
-from core.figures.base.paper import Paper
-from core.figures.beam.window import windows
-from core.figures.opening import contested_step, telling_node, telling_place, telling_token
-from core.figures.speculative.timeline import COLUMNS, rounds_for
-from core.traces.data_path.steps import prompt_call, step_call, steps_in
-from core.traces.data_path.types import DataPath
 
 StoredContent = (
     Trace

@@ -10,15 +10,15 @@ import math
 from functools import cache
 from typing import Any
 
-from core.decoding.comparison.measures import ComparedRuns, Divergence, PairMeasures
-from core.decoding.comparison.types import Parting
-from core.decoding.comparison.words import differences
-from core.decoding.errors import TraceError
-from core.decoding.files import finite_values
-from core.decoding.record.layout import Codec, RecordLayout
-from core.decoding.record.trace import Trace
-from core.decoding.serial import require_header
-from core.traces.file import trace_of
+from ..decoding.comparison.measures import ComparedRuns, Divergence, PairMeasures
+from ..decoding.comparison.types import Parting
+from ..decoding.comparison.words import differences
+from ..decoding.errors import TraceError
+from ..decoding.files import finite_values
+from ..decoding.record.layout import Codec, RecordLayout
+from ..decoding.record.trace import Trace
+from ..decoding.serial import require_header
+from ..traces.file import trace_of
 
 
 def comparison_dict(

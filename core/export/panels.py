@@ -11,12 +11,12 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from core.decoding.errors import FigureError
-from core.export.drawing.font_files import SANS
-from core.export.drawing.svg import SvgDrawing, finish
-from core.figures.base.labels import exact_plain
-from core.figures.base.paper import BODY, Paper
-from core.figures.journal.key_words import ended
+from ..decoding.errors import FigureError
+from ..figures.base.labels import exact_plain
+from ..figures.base.paper import BODY, Paper
+from ..figures.journal.key_words import ended
+from .drawing.font_files import SANS
+from .drawing.svg import SvgDrawing, finish
 
 # px: gap between panels, room for the letter above a panel, and its inset from the panel's edge.
 _GAP, _HEAD, _INSET = 12, 20, 4

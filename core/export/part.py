@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from core.decoding.config import MethodConfig
-from core.decoding.counting import span_key
-from core.figures.base.figure import Figure
-from core.figures.base.labels import exact_plain
-from core.figures.base.paper import Paper
-from core.figures.base.theme import LIGHT, Theme
+from ..decoding.config import MethodConfig
+from ..decoding.counting import span_key
+from ..figures.base.figure import Figure
+from ..figures.base.labels import exact_plain
+from ..figures.base.paper import Paper
+from ..figures.base.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from core.export.drawing.svg import SvgDrawing
+    from .drawing.svg import SvgDrawing
 
 FORMATS = ("svg", "pdf", "png")
 # Resolution of a figure with a width in px: twice that of a standard screen.
@@ -103,7 +103,7 @@ def table_file(part: Part, paper: Paper) -> bytes:
     Args:
         paper: its width determines the window of a long run, and so the table.
     """
-    from core.export.table import csv_file
+    from .table import csv_file
 
     figure = part.figure(LIGHT, replace(paper, printed=True, whole_prompt=True))
     meta = figure.layout.meta
@@ -112,7 +112,7 @@ def table_file(part: Part, paper: Paper) -> bytes:
 
 def drawing(raw: str, figure: go.Figure, name: str, paper: Paper) -> SvgDrawing:
     """Return the finished drawing for Plotly's SVG of a figure."""
-    from core.export.drawing.svg import finish
+    from .drawing.svg import finish
 
     meta = figure.layout.meta
     return finish(
@@ -127,7 +127,7 @@ def drawing(raw: str, figure: go.Figure, name: str, paper: Paper) -> SvgDrawing:
 
 def encoded(drawn: SvgDrawing, form: str) -> bytes:
     """Return a drawing in one of `FORMATS`."""
-    from core.export.drawing import render
+    from .drawing import render
 
     if form == "svg":
         return drawn.encode()

@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 import plotly.graph_objects as go
 
-from core.decoding.errors import FigureError
-from core.decoding.files import save_file
-from core.export.drawing.chrome import svgs
-from core.export.part import FORMATS, drawing, encoded, stem
-from core.figures.base.paper import Paper
-from core.figures.base.theme import LIGHT, Theme
+from ..decoding.errors import FigureError
+from ..decoding.files import save_file
+from ..figures.base.paper import Paper
+from ..figures.base.theme import LIGHT, Theme
+from .drawing.chrome import svgs
+from .part import FORMATS, drawing, encoded, stem
 
 Drawable: TypeAlias = go.Figure | Callable[..., go.Figure]
 
@@ -51,8 +51,8 @@ def save_figure(
             f"A figure is saved as .svg, .pdf, .png or .html, not as {path.name[:60]!r}."
         )
     if form == "html":
-        from core.export.web import bundle
-        from core.export.web.page import page_of
+        from .web import bundle
+        from .web.page import page_of
 
         save_file(path, page_of(figure, theme, paper, shared=shared))
         if shared:
@@ -70,7 +70,7 @@ def _drawn(figure: Drawable, theme: Theme, paper: Paper) -> go.Figure:
 def _save_panels(
     figures: Sequence[Drawable], path: Path, paper: Paper, theme: Theme, form: str
 ) -> None:
-    from core.export.panels import Panels
+    from .panels import Panels
 
     if form not in FORMATS:
         raise FigureError(f"Panels are saved as .svg, .pdf or .png, not as {path.name[:60]!r}.")

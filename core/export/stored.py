@@ -9,32 +9,32 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import core.figures as figures
-from core.decoding.comparison.measures import ComparedRuns
-from core.decoding.counting import counted
-from core.decoding.errors import FigureError
-from core.decoding.files import shown
-from core.decoding.lab.types import LabExample
-from core.decoding.many.types import ManyRuns
-from core.decoding.record.trace import Trace
-from core.decoding.record.tree import RunTree
-from core.decoding.version import VERSION
-from core.evaluation.example import SCHEMA as REASONING
-from core.evaluation.example import example_from_dict
-from core.evaluation.plan.types import Evaluation
-from core.evaluation.sweep.types import BudgetSweep
-from core.export.comparison import comparison_of
-from core.export.subject import Subject, pair_subject
-from core.export.tables import read_before, step_tables, tables_of
-from core.figures.base.labels import config_caption, plain_name
-from core.figures.evaluate.words import caption
-from core.traces.bounded_file import file_bytes, require_sparse, within
-from core.traces.data_path.export import SCHEMA as DATA_PATH
-from core.traces.file import MAX_BYTES, MAX_FILE_BYTES
+from .. import figures
+from ..decoding.comparison.measures import ComparedRuns
+from ..decoding.counting import counted
+from ..decoding.errors import FigureError
+from ..decoding.files import shown
+from ..decoding.lab.types import LabExample
+from ..decoding.many.types import ManyRuns
+from ..decoding.record.trace import Trace
+from ..decoding.record.tree import RunTree
+from ..decoding.version import VERSION
+from ..evaluation.example import SCHEMA as REASONING
+from ..evaluation.example import example_from_dict
+from ..evaluation.plan.types import Evaluation
+from ..evaluation.sweep.types import BudgetSweep
+from ..figures.base.labels import config_caption, plain_name
+from ..figures.evaluate.words import caption
+from ..traces.bounded_file import file_bytes, require_sparse, within
+from ..traces.data_path.export import SCHEMA as DATA_PATH
+from ..traces.file import MAX_BYTES, MAX_FILE_BYTES
+from .comparison import comparison_of
+from .subject import Subject, pair_subject
+from .tables import read_before, step_tables, tables_of
 
 if TYPE_CHECKING:
-    from core.export.catalog import StoredContent
-    from core.export.tables import Table
+    from .catalog import StoredContent
+    from .tables import Table
 
 _DRAWN = (
     "figures are drawn of traces, trees of runs, many runs (a trace a line), lab steps, budget "
@@ -101,15 +101,15 @@ def _kind(schema: str) -> Callable[[Any, bytes], StoredFile] | None:
     if schema in kinds:
         return kinds[schema]
     # These import torch, which takes seconds.
-    from core.evaluation.plan.files import EVALUATIONS
-    from core.evaluation.sweep.files import SWEEPS
+    from ..evaluation.plan.files import EVALUATIONS
+    from ..evaluation.sweep.files import SWEEPS
 
     return {SWEEPS.schema: _sweep, EVALUATIONS.schema: _evaluation}.get(schema)
 
 
 def _trace(data: Any, raw: bytes) -> StoredFile:
     """Read one trace, or many runs in lines."""
-    from core.traces.file import trace_of
+    from ..traces.file import trace_of
 
     if b"\n{" in raw:
         return _many(raw)
@@ -118,7 +118,7 @@ def _trace(data: Any, raw: bytes) -> StoredFile:
 
 
 def _tree(data: Any, raw: bytes) -> StoredFile:
-    from core.traces.tree_file import tree_of
+    from ..traces.tree_file import tree_of
 
     tree = tree_of(data)
 
@@ -132,7 +132,7 @@ def _tree(data: Any, raw: bytes) -> StoredFile:
 
 
 def _many(raw: bytes) -> StoredFile:
-    from core.traces.many_file import read_runs
+    from ..traces.many_file import read_runs
 
     many = read_runs(raw)
     return StoredFile(many, partial(many_subject, many, raw), partial(many_tables, many))
@@ -144,7 +144,7 @@ def many_subject(many: ManyRuns, raw: bytes = b"") -> Subject:
     Args:
         raw: their file, if they come from one.
     """
-    from core.traces.many_file import many_jsonl
+    from ..traces.many_file import many_jsonl
 
     first = Subject.of_trace(many.traces[0], b"")
     raw = raw or many_jsonl(many.traces).encode()
@@ -177,7 +177,7 @@ def _comparison(data: Any, raw: bytes) -> StoredFile:
 
 
 def _lab(data: Any, raw: bytes) -> StoredFile:
-    from core.traces.lab_file import lab_of
+    from ..traces.lab_file import lab_of
 
     example = lab_of(data)
     step = example.step
@@ -189,7 +189,7 @@ def _lab(data: Any, raw: bytes) -> StoredFile:
 
 
 def _sweep(_: Any, raw: bytes) -> StoredFile:
-    from core.evaluation.sweep.files import read_sweep
+    from ..evaluation.sweep.files import read_sweep
 
     sweep = read_sweep(raw)
     subject = partial(_sweep_subject, sweep, {"sweep.jsonl": raw})
@@ -197,7 +197,7 @@ def _sweep(_: Any, raw: bytes) -> StoredFile:
 
 
 def _evaluation(_: Any, raw: bytes) -> StoredFile:
-    from core.evaluation.plan.files import read_evaluation
+    from ..evaluation.plan.files import read_evaluation
 
     evaluation = read_evaluation(raw)
     return StoredFile(
@@ -218,7 +218,7 @@ def _reasoning(data: Any, raw: bytes) -> StoredFile:
 
 
 def _data_path(data: Any, raw: bytes) -> StoredFile:
-    from core.traces.data_path.reading import path_of
+    from ..traces.data_path.reading import path_of
 
     path = path_of(data)
     caption = counted(sum(1 for _ in path.walk()), "recorded call")
@@ -263,8 +263,8 @@ def evaluation_subject(evaluation: Evaluation) -> Subject:
         "metrics": plan.metrics,
         "ways": [{**asdict(way), "method": way.config.method} for way in plan.ways],
     }
-    from core.evaluation.plan.files import file_of
-    from core.evaluation.plan.plan_file import write_plan
+    from ..evaluation.plan.files import file_of
+    from ..evaluation.plan.plan_file import write_plan
 
     revision = write_plan(plan, plan.questions.name.split(",")[0])
     return Subject(
@@ -281,7 +281,7 @@ def evaluation_tables(evaluation: Evaluation) -> list[Table]:
     """Return tables of accuracy and cost, of every way against the first, and of failures."""
     import pandas as pd
 
-    from core.evaluation.plan.statistics import all_paired, failures
+    from ..evaluation.plan.statistics import all_paired, failures
 
     tables = [("What each way gained and cost.", figures.evaluate_accuracy_data(evaluation))]
     for title, records in (

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import core.figures as figures
-from core.decoding.comparison.measures import PairMeasures
-from core.decoding.counting import counted, nth
-from core.decoding.lab.types import LabExample
-from core.decoding.many.types import ManyRuns
-from core.decoding.record.trace import Trace
-from core.evaluation.example import ReasoningExample
-from core.evaluation.plan.types import Evaluation
-from core.evaluation.sweep.types import BudgetSweep
-from core.evaluation.votes.best_of import SampledProblems, of_way
-from core.export.part import Part, of_figure
-from core.figures.base.figure import Figure
-from core.figures.base.labels import config_caption, plain_name, settings_caption
-from core.figures.compare.lines import MEASURES
-from core.figures.many.matrix import GRID_MEASURES, is_grid
+from .. import figures
+from ..decoding.comparison.measures import PairMeasures
+from ..decoding.counting import counted, nth
+from ..decoding.lab.types import LabExample
+from ..decoding.many.types import ManyRuns
+from ..decoding.record.trace import Trace
+from ..evaluation.example import ReasoningExample
+from ..evaluation.plan.types import Evaluation
+from ..evaluation.sweep.types import BudgetSweep
+from ..evaluation.votes.best_of import SampledProblems, of_way
+from ..figures.base.figure import Figure
+from ..figures.base.labels import config_caption, plain_name, settings_caption
+from ..figures.compare.lines import MEASURES
+from ..figures.many.matrix import GRID_MEASURES, is_grid
+from .part import Part, of_figure
 
 _WAIT = "wait until it is measured, which takes a moment after a knob was moved"
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Self
 
-from core.decoding.config import MethodConfig
-from core.decoding.reading.types import is_reading
-from core.decoding.record.trace import Trace
-from core.decoding.version import VERSION
-from core.figures.base.labels import plain_name, settings_caption
+from ..decoding.config import MethodConfig
+from ..decoding.reading.types import is_reading
+from ..decoding.record.trace import Trace
+from ..decoding.version import VERSION
+from ..figures.base.labels import plain_name, settings_caption
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,16 @@ from typing import TypeAlias
 
 from pandas import DataFrame
 
-from core.decoding.counting import nth
-from core.decoding.diffusion.config import Diffusion
-from core.decoding.lab.types import LabStep
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import SETTINGS
-from core.figures.base.labels import visible_token
-from core.figures.decode.candidates import candidate_bars_data
-from core.figures.diffusion.order import fill_order_data
-from core.figures.speculative.metrics import spec_metrics_data
+from ..decoding.counting import nth
+from ..decoding.diffusion.config import Diffusion
+from ..decoding.lab.types import LabStep
+from ..decoding.record.steps import TokenStep
+from ..decoding.record.trace import Trace
+from ..decoding.shaping.config import SETTINGS
+from ..figures.base.labels import visible_token
+from ..figures.decode.candidates import candidate_bars_data
+from ..figures.diffusion.order import fill_order_data
+from ..figures.speculative.metrics import spec_metrics_data
 
 Table: TypeAlias = tuple[str, DataFrame]
 

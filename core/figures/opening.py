@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import heapq
 
-from core.decoding.beam.compare import greedy_path
-from core.decoding.record.trace import Trace
-from core.figures.beam.window import Node
-from core.figures.speculative.words import EXTRA
+from ..decoding.beam.compare import greedy_path
+from ..decoding.record.trace import Trace
+from .beam.window import Node
+from .speculative.words import EXTRA
 
 # A token that a draw takes now and then, and a lead that one sees.
 _RIVAL, _LEAD = 0.1, 1.5

@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from core.lessons.read import read_lesson
-from core.lessons.types import Lesson
+from .read import read_lesson
+from .types import Lesson
 
 FOLDER = Path(__file__).parents[2] / "assets" / "lessons"
 # Name of a lesson from a file, which no link can name, and the beginning of its longer name.

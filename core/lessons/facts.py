@@ -9,11 +9,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.evaluation.scoring.verifier import worked_out
-from core.figures.base.labels import nats
-from core.figures.base.labels import percent as share_words
-from core.figures.read.words import number as three_digits
-from core.lessons.finding import (
+from ..evaluation.scoring.verifier import worked_out
+from ..figures.base.labels import nats
+from ..figures.base.labels import percent as share_words
+from ..figures.read.words import number as three_digits
+from .finding import (
     PageFacts,
     beam_forwards,
     best_way,
@@ -44,7 +44,7 @@ from core.lessons.finding import (
     thinking,
     word,
 )
-from core.lessons.types import FactValue
+from .types import FactValue
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from core.decoding.beam.compare import greedy_path
-from core.decoding.beam.types import BeamCandidate
-from core.decoding.comparison.parting import first_difference
-from core.decoding.counting import nth
-from core.decoding.many.methods import cost_of
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.transcript import ReasoningSummary, pieces_of, read_run
-from core.decoding.record.steps import PromptPosition, TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.types import DraftRound
-from core.evaluation.scoring.answers import judge
-from core.evaluation.scoring.verifier import worked_out
-from core.figures.base.labels import visible_token
-from core.lessons.types import FactValue
+from ..decoding.beam.compare import greedy_path
+from ..decoding.beam.types import BeamCandidate
+from ..decoding.comparison.parting import first_difference
+from ..decoding.counting import nth
+from ..decoding.many.methods import cost_of
+from ..decoding.reasoning.config import Reasoning
+from ..decoding.reasoning.transcript import ReasoningSummary, pieces_of, read_run
+from ..decoding.record.steps import PromptPosition, TokenStep
+from ..decoding.record.trace import Trace
+from ..decoding.speculative.types import DraftRound
+from ..evaluation.scoring.answers import judge
+from ..evaluation.scoring.verifier import worked_out
+from ..figures.base.labels import visible_token
+from .types import FactValue
 
 LONGEST_TEXT = 160
 T = TypeVar("T")

@@ -11,11 +11,13 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from core.decoding.counting import nth
-from core.decoding.errors import LessonError
-from core.decoding.validation import brief
-from core.lessons.sentences import PLACEHOLDER, fact_of
-from core.lessons.types import (
+from ..decoding.counting import nth
+from ..decoding.errors import LessonError
+from ..decoding.validation import brief
+from ..traces.bounded_file import bytes_of
+from ..traces.bounded_yaml import read_yaml
+from .sentences import PLACEHOLDER, fact_of
+from .types import (
     FactValue,
     GuessChoice,
     GuessQuestion,
@@ -24,8 +26,6 @@ from core.lessons.types import (
     Target,
     Wait,
 )
-from core.traces.bounded_file import bytes_of
-from core.traces.bounded_yaml import read_yaml
 
 MAX_BYTES = 100_000
 MAX_STEPS, MAX_CHOICES, MAX_SETTINGS = 40, 6, 40

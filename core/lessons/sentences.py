@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from core.lessons.facts import FACTS
-from core.lessons.finding import PageFacts
-from core.lessons.types import FactValue, GuessQuestion, LessonStep
+from .facts import FACTS
+from .finding import PageFacts
+from .types import FactValue, GuessQuestion, LessonStep
 
 # `{text}`: as the page shows it; `{before.text}`: before the learner acted; `{change.text}`: up,
 # down, other or same.

@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.decoding.errors import LessonError
-from core.decoding.files import own_json
-from core.lessons.sentences import filled
-from core.lessons.types import Lesson, LessonStep
+from ..decoding.errors import LessonError
+from ..decoding.files import own_json
+from .sentences import filled
+from .types import Lesson, LessonStep
 
 FILE = Path(__file__).parents[2] / "assets" / "lessons" / "transcripts.json"
 

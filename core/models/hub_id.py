@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from core.decoding.errors import ModelError
+from ..decoding.errors import ModelError
 
 _HUB_ID = re.compile(r"(?P<repo>[A-Za-z0-9_][\w.-]*(/[\w.-]+)?)(@(?P<revision>\w[\w.-]*))?\Z")
 _COMMIT = re.compile(r"[0-9a-f]{40}\Z")

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
-from core.decoding.errors import ModelError
-from core.decoding.inside.types import Attention, Lens, LensCell, LensPosition
-from core.models.running.masked import MaskedModel
-from core.models.transformers_model import TransformersModel
+from ..decoding.errors import ModelError
+from ..decoding.inside.types import Attention, Lens, LensCell, LensPosition
+from .running.masked import MaskedModel
+from .transformers_model import TransformersModel
 
 # Of the largest logit; float32 rounds the same products otherwise in another order.
 TOLERANCE = 1e-4

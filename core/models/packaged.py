@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 
-from core.decoding.errors import ModelError
+from ..decoding.errors import ModelError
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
-from core.decoding.files import write_file
-from core.models.gguf.cache import user_cache
+from ..decoding.files import write_file
+from .gguf.cache import user_cache
 
 _MOST = 5
 _LONGEST = 4_096

@@ -7,11 +7,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.decoding.errors import ModelError
-from core.models.importing import without_collections
-from core.models.isolation.client import prepare
-from core.models.packaged import PACKAGED, packaged_file
-from core.models.places import (
+from ..decoding.errors import ModelError
+from .importing import without_collections
+from .isolation.client import prepare
+from .packaged import PACKAGED, packaged_file
+from .places import (
     EMBEDDED_PREFIX,
     embedded_folder,
     kind_of_path,
@@ -20,17 +20,17 @@ from core.models.places import (
     list_stored,
     looks_like_path,
 )
-from core.models.remote.address import FORMS, is_remote
-from core.models.reporting import Report, reporting, unheard
-from core.models.stopping import never
+from .remote.address import FORMS, is_remote
+from .reporting import Report, reporting, unheard
+from .stopping import never
 
 if TYPE_CHECKING:
     import torch
 
-    from core.models.loading.load import ModelSource
-    from core.models.remote.model import RemoteModel
-    from core.models.rewards.reward_model import RewardModel
-    from core.models.transformers_model import TransformersModel
+    from .loading.load import ModelSource
+    from .remote.model import RemoteModel
+    from .rewards.reward_model import RewardModel
+    from .transformers_model import TransformersModel
 
 
 def load_model(
@@ -69,7 +69,7 @@ def load_model(
     if is_remote(str(where).strip()):
         return _connected(str(where).strip(), dtype, device, stops, on_progress)
     source = _source(where)
-    from core.models.loading.load import load_transformers_model
+    from .loading.load import load_transformers_model
 
     with reporting(on_progress):
         return load_transformers_model(source, dtype, device, stops)
@@ -91,7 +91,7 @@ def load_reward_model(
         ModelError, LoadingStoppedError: as `load_model`.
     """
     source = _source(where)
-    from core.models.loading.load import load_scorer
+    from .loading.load import load_scorer
 
     return load_scorer(source, dtype, device, should_stop or never)
 
@@ -128,7 +128,7 @@ def _source(where: str | Path) -> ModelSource:
     if not trusted:
         prepare()  # It starts while this process imports torch.
     with without_collections():
-        from core.models.loading.load import ModelSource
+        from .loading.load import ModelSource
 
     return ModelSource(model_id, folder, trusted)
 
@@ -144,8 +144,8 @@ def _connected(
     # The first import of every load: two threads that come to transformers' names by different ways
     # at once break each other's imports.
     with without_collections():
-        import_module("core.models.loading.load")
-    from core.models.remote.connect import connect
+        import_module(".loading.load", __package__)
+    from .remote.connect import connect
 
     with reporting(report):
         return connect(where, should_stop)

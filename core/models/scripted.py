@@ -8,10 +8,10 @@ from typing import Literal
 
 import torch
 
-from core.decoding.errors import ModelError, PromptError
-from core.decoding.protocol import OnLogits, TokenRows
-from core.models.running.contexts import InputLimits, check_branch
-from core.models.text.token_text import display_text
+from ..decoding.errors import ModelError, PromptError
+from ..decoding.protocol import OnLogits, TokenRows
+from .running.contexts import InputLimits, check_branch
+from .text.token_text import display_text
 
 LogitsRow = Sequence[float] | torch.Tensor
 Script = Mapping[tuple[int, ...], LogitsRow] | Callable[[tuple[int, ...]], LogitsRow]

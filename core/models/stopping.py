@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from core.decoding.errors import LoadingStoppedError
+from ..decoding.errors import LoadingStoppedError
 
 ShouldStop = Callable[[], bool]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from threading import Lock, Thread
 from typing import Any, TypeAlias
 
-from core.models.reporting import Report, unheard
-from core.models.stopping import ShouldStop, never, raise_if_stopped
+from .reporting import Report, unheard
+from .stopping import ShouldStop, never, raise_if_stopped
 
 # Loads the model of a name; stops when the function returns True, and reports its progress.
 LoadModel: TypeAlias = Callable[[str, ShouldStop, Report], Any]

@@ -13,21 +13,21 @@ from weakref import WeakValueDictionary
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from core.decoding.beam.types import ReferencePath
-from core.decoding.config import MethodConfig
-from core.decoding.errors import ModelError
-from core.decoding.protocol import OnLogits
-from core.models.fused.check import fused_step
-from core.models.fused.step import MOST_TOKENS
-from core.models.replacing import converted_copy, replaced
-from core.models.running.cache import GrowingCache, attention_layer_types
-from core.models.running.contexts import CachedContext, InputLimits, UncachedContext
-from core.models.running.early import EarlyLayers
-from core.models.running.layout import lay_out_for_single_tokens
-from core.models.running.reference import NOTHING_GIVEN, reference_paths, reference_token_ids
-from core.models.running.rope import AnglesOfRun, length_dependent_rope
-from core.models.running.window import context_window
-from core.models.text.tokenizing import Tokenizing, TokenNames
+from ..decoding.beam.types import ReferencePath
+from ..decoding.config import MethodConfig
+from ..decoding.errors import ModelError
+from ..decoding.protocol import OnLogits
+from .fused.check import fused_step
+from .fused.step import MOST_TOKENS
+from .replacing import converted_copy, replaced
+from .running.cache import GrowingCache, attention_layer_types
+from .running.contexts import CachedContext, InputLimits, UncachedContext
+from .running.early import EarlyLayers
+from .running.layout import lay_out_for_single_tokens
+from .running.reference import NOTHING_GIVEN, reference_paths, reference_token_ids
+from .running.rope import AnglesOfRun, length_dependent_rope
+from .running.window import context_window
+from .text.tokenizing import Tokenizing, TokenNames
 
 _COPYING = Lock()
 CHUNK_BYTES = 64 * 2**20  # Of float32 logits that the prompt's processing holds at a time.

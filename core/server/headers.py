@@ -7,7 +7,7 @@ import re
 from base64 import b64encode
 from collections.abc import Sequence
 
-from core.server.hosts import ASGIApp, AsgiMessage, Receive, Send
+from .hosts import ASGIApp, AsgiMessage, Receive, Send
 
 _POLICY = (
     "default-src 'self'",

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import Any, Literal, Self, TypeAlias
 
-from core.decoding.beam.types import BeamStep
-from core.decoding.errors import LoadingStoppedError
-from core.decoding.record.steps import Step
-from core.models.stopping import stoppable
-from core.server.queue import FairQueue, Turn
+from ..decoding.beam.types import BeamStep
+from ..decoding.errors import LoadingStoppedError
+from ..decoding.record.steps import Step
+from ..models.stopping import stoppable
+from .queue import FairQueue, Turn
 
 JobState: TypeAlias = Literal["loading", "waiting", "running", "finished", "stopped", "failed"]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-from core.models.stopping import never, stoppable
-from core.server.shares import QUANTUM_SECONDS, Shares, Ticket
+from ..models.stopping import never, stoppable
+from .shares import QUANTUM_SECONDS, Shares, Ticket
 
 # Interval at which a waiting thread looks whether it was stopped.
 POLL_SECONDS = 0.1

@@ -9,9 +9,9 @@ import sys
 import traceback
 import uuid
 
-from core.server.api.errors import UNEXPECTED, ApiError, stopped
-from core.server.api.routes import PATHS
-from core.server.hosts import ASGIApp, AsgiMessage, Receive, Send
+from .api.errors import UNEXPECTED, ApiError, stopped
+from .api.routes import PATHS
+from .hosts import ASGIApp, AsgiMessage, Receive, Send
 
 # What is left of a shorter body arrives by itself.
 _SHORT = 2**16

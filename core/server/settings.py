@@ -10,9 +10,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from core.decoding.errors import ConfigError, ModelError
-from core.models.remote.address import FORMS, is_remote, read_address
-from core.models.remote.keys import keys_in
+from ..decoding.errors import ConfigError, ModelError
+from ..models.remote.address import FORMS, is_remote, read_address
+from ..models.remote.keys import keys_in
 
 PREFIX = "DECODING_EXPLORER_"
 MOST_WORKERS = 64

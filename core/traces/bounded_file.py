@@ -7,8 +7,8 @@ import os
 import stat
 from pathlib import Path
 
-from core.decoding.errors import DecodingError
-from core.decoding.files import reason_of, shown
+from ..decoding.errors import DecodingError
+from ..decoding.files import reason_of, shown
 
 
 def file_bytes(path: str | Path, limit: int, what: str, error: type[DecodingError]) -> bytes:

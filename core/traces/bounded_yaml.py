@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 import yaml
 
-from core.decoding.errors import DecodingError
-from core.decoding.validation import shortened
+from ..decoding.errors import DecodingError
+from ..decoding.validation import shortened
 
 # A plan of 60 ways with every setting is 6 deep and has about 3,000 values.
 MAX_DEPTH, MAX_VALUES = 20, 20_000

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from core.decoding.errors import TraceError
-from core.decoding.record.trace import Trace
-from core.decoding.record.tree import RunTree
-from core.decoding.serial import require_header
-from core.traces.bounded_file import bytes_of, require_sparse
-from core.traces.schema.trace import trace_layout
+from ..decoding.errors import TraceError
+from ..decoding.record.trace import Trace
+from ..decoding.record.tree import RunTree
+from ..decoding.serial import require_header
+from .bounded_file import bytes_of, require_sparse
+from .schema.trace import trace_layout
 
 # Limits for uploaded bytes, and for a file on the user's disk.
 MAX_BYTES = 20_000_000

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.decoding.counting import counted
-from core.decoding.errors import TraceError
-from core.decoding.validation import shortened
-from core.traces.bounded_file import require_sparse
-from core.traces.foreign_tokens import ForeignToken, JsonObject, objects, tokens_of
+from ..decoding.counting import counted
+from ..decoding.errors import TraceError
+from ..decoding.validation import shortened
+from .bounded_file import require_sparse
+from .foreign_tokens import ForeignToken, JsonObject, objects, tokens_of
 
 MAX_TOKENS = 20_000
 MAX_BYTES = 5 * 2**20

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from core.decoding.errors import TraceError
-from core.models.text.token_text import display_text
+from ..decoding.errors import TraceError
+from ..models.text.token_text import display_text
 
 MAX_TOP, MAX_TEXT = 1_000, 1_000
 JsonObject: TypeAlias = Mapping[str, Any]

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.decoding.errors import TraceError
-from core.decoding.record.trace import Trace
+from ..decoding.errors import TraceError
+from ..decoding.record.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,17 +11,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.decoding.autoregressive.config import Sampling
-from core.decoding.errors import DecodingError, TraceError
-from core.decoding.files import own_json, rounded_values, unwritable, write_file
-from core.decoding.lab.types import Continuations, LabExample
-from core.decoding.methods import config_from_dict, config_to_dict
-from core.decoding.record.layout import Codec, Codecs, RecordLayout
-from core.decoding.record.trace import Trace
-from core.decoding.serial import CODECS as TRACE_CODECS
-from core.decoding.serial import KINDS, require_header
-from core.decoding.shaping.config import ranges_in_view
-from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
+from ..decoding.autoregressive.config import Sampling
+from ..decoding.errors import DecodingError, TraceError
+from ..decoding.files import own_json, rounded_values, unwritable, write_file
+from ..decoding.lab.types import Continuations, LabExample
+from ..decoding.methods import config_from_dict, config_to_dict
+from ..decoding.record.layout import Codec, Codecs, RecordLayout
+from ..decoding.record.trace import Trace
+from ..decoding.serial import CODECS as TRACE_CODECS
+from ..decoding.serial import KINDS, require_header
+from ..decoding.shaping.config import ranges_in_view
+from ..decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
 
 # Limit on rerolls: every earlier draw must be repeated.
 MAX_ROLL = 999
@@ -114,12 +114,12 @@ def make_lab(trace: Trace) -> LabExample:
     Raises:
         DecodingError: the run is no sampling, or its model can't be loaded.
     """
-    from core.decoding.lab.continuations import continue_in_batch, rows_of
-    from core.decoding.lab.cuts import all_cuts
-    from core.decoding.lab.decision_boundaries import all_boundaries
-    from core.decoding.lab.series import roll, sweep
-    from core.decoding.lab.step import lab_step, read_step_logits
-    from core.models.registry import load_model
+    from ..decoding.lab.continuations import continue_in_batch, rows_of
+    from ..decoding.lab.cuts import all_cuts
+    from ..decoding.lab.decision_boundaries import all_boundaries
+    from ..decoding.lab.series import roll, sweep
+    from ..decoding.lab.step import lab_step, read_step_logits
+    from ..models.registry import load_model
 
     if not isinstance(trace.config, Sampling) or not trace.token_ids:
         raise DecodingError("The lab's example is made from a run of sampling that emitted tokens.")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from core.decoding.autoregressive.config import Sampling
-from core.decoding.errors import TraceError
-from core.decoding.lab.types import LabExample
-from core.decoding.record.trace import Trace
-from core.decoding.record.tree import RunTree
-from core.decoding.serial import require_header
-from core.decoding.shaping.config import SETTINGS, Shaping
-from core.traces.file import parsed, trace_of
-from core.traces.schema.lab import lab_layout
-from core.traces.tree_file import tree_of
+from ..decoding.autoregressive.config import Sampling
+from ..decoding.errors import TraceError
+from ..decoding.lab.types import LabExample
+from ..decoding.record.trace import Trace
+from ..decoding.record.tree import RunTree
+from ..decoding.serial import require_header
+from ..decoding.shaping.config import SETTINGS, Shaping
+from .file import parsed, trace_of
+from .schema.lab import lab_layout
+from .tree_file import tree_of
 
 
 def read_any(

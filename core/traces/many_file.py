@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from core.decoding.errors import ConfigError, TraceError
-from core.decoding.many.plan import require_single
-from core.decoding.many.types import MAX_MANY, ManyRuns, sharing_prompt
-from core.decoding.record.trace import Trace
-from core.traces.bounded_file import bytes_of
-from core.traces.file import MAX_BYTES, MAX_FILE_BYTES, read_trace
+from ..decoding.errors import ConfigError, TraceError
+from ..decoding.many.plan import require_single
+from ..decoding.many.types import MAX_MANY, ManyRuns, sharing_prompt
+from ..decoding.record.trace import Trace
+from .bounded_file import bytes_of
+from .file import MAX_BYTES, MAX_FILE_BYTES, read_trace
 
 
 def many_jsonl(traces: Iterable[Trace]) -> str:

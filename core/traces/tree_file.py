@@ -7,11 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.decoding.record.layout import RecordLayout
-from core.decoding.record.tree import RunTree
-from core.decoding.serial import CODECS, KINDS, require_header
-from core.traces.file import parsed
-from core.traces.schema.trace import RULES
+from ..decoding.record.layout import RecordLayout
+from ..decoding.record.tree import RunTree
+from ..decoding.serial import CODECS, KINDS, require_header
+from .file import parsed
+from .schema.trace import RULES
 
 
 @cache

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.cli.commands.check import load_as
-from core.cli.commands.decode import interrupted_by_user, print_summary
-from core.cli.method import stream
-from core.cli.output import require_writable, say, say_written, writing, written
-from core.decoding.config import MethodConfig
-from core.decoding.counting import counted, nth
-from core.decoding.errors import ConfigError
-from core.decoding.files import write_file
-from core.decoding.record.forks import MOST_GROWN
-from core.decoding.record.steps import Candidate, TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.record.tree import MAX_RUNS, RunTree
-from core.decoding.validation import brief
+from ...decoding.config import MethodConfig
+from ...decoding.counting import counted, nth
+from ...decoding.errors import ConfigError
+from ...decoding.files import write_file
+from ...decoding.record.forks import MOST_GROWN
+from ...decoding.record.steps import Candidate, TokenStep
+from ...decoding.record.trace import Trace
+from ...decoding.record.tree import MAX_RUNS, RunTree
+from ...decoding.validation import brief
+from ..method import stream
+from ..output import require_writable, say, say_written, writing, written
+from .check import load_as
+from .decode import interrupted_by_user, print_summary
 
 _FORKS = 8
 
@@ -108,8 +108,8 @@ def run(args: Namespace) -> int:
 
 def _read(file: str) -> RunTree:
     """Return the runs in a file; a trace becomes a tree with one run."""
-    from core.traces.file import parsed, trace_of
-    from core.traces.tree_file import tree_of
+    from ...traces.file import parsed, trace_of
+    from ...traces.tree_file import tree_of
 
     data = parsed(file)
     if isinstance(data, dict) and data.get("schema") == RunTree.schema:
@@ -119,9 +119,9 @@ def _read(file: str) -> RunTree:
 
 def _grow(args: Namespace, tree: RunTree, place: int) -> int:
     """Print each of the runs that go on with a step's likeliest tokens, and write their tree."""
-    from core.decoding.autoregressive.forks import Grown
-    from core.decoding.check import branch_each_checked, grow_above_checked
-    from core.figures.base.labels import visible_token
+    from ...decoding.autoregressive.forks import Grown
+    from ...decoding.check import branch_each_checked, grow_above_checked
+    from ...figures.base.labels import visible_token
 
     option = "--above" if args.top is None else "--top"
     if args.top is not None and not 2 <= args.top <= MOST_GROWN:
@@ -194,10 +194,10 @@ def _load(args: Namespace, parent: Trace) -> Any:
 
 def _list_forks(args: Namespace, tree: RunTree, place: int) -> int:
     """Print the fork points of a run, and write their runs to a tree where one is named."""
-    from core.decoding.check import fork_points_checked
-    from core.decoding.record.forks import by_effect, steps_to_fork
-    from core.figures.base.labels import visible_token
-    from core.figures.base.records import fork_words
+    from ...decoding.check import fork_points_checked
+    from ...decoding.record.forks import by_effect, steps_to_fork
+    from ...figures.base.labels import visible_token
+    from ...figures.base.records import fork_words
 
     _require_own_dice(args, "--forks")
     parent = tree.branches[place].trace
@@ -224,7 +224,7 @@ def _list_forks(args: Namespace, tree: RunTree, place: int) -> int:
 
 
 def _write(file: str, tree: RunTree) -> None:
-    from core.traces.tree_file import tree_json
+    from ...traces.tree_file import tree_json
 
     with written(file) as path, writing(path):
         write_file(path, tree_json(tree))
@@ -244,8 +244,8 @@ def _candidates(args: Namespace, parent: Trace) -> Sequence[Candidate]:
 
 
 def _go_on(args: Namespace, parent: Trace) -> Trace:
-    from core import check
-    from core.decoding.autoregressive.branches import branch, single_token_config
+    from ... import check
+    from ...decoding.autoregressive.branches import branch, single_token_config
 
     config = single_token_config(parent.config)
     if args.seed is not None:
@@ -267,7 +267,7 @@ def _go_on(args: Namespace, parent: Trace) -> Trace:
 
 def _forced(step: TokenStep, model: Any) -> str:
     """Return the numbers of a given token and the pick that it replaced; else empty."""
-    from core.figures.base.records import forced_words
+    from ...figures.base.records import forced_words
 
     return forced_words(step, text_of=model.token_text)
 
@@ -294,7 +294,7 @@ def _given(args: Namespace, parent: Trace, model: Any) -> Sequence[int]:
     if args.token_id is not None:
         return list(args.token_id)
     if args.text is not None:
-        from core.decoding.loop.text import encode_continuation
+        from ...decoding.loop.text import encode_continuation
 
         if not args.text:
             raise ConfigError("--text is empty; give the text that stands there.")

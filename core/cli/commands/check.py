@@ -6,11 +6,11 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from core.cli.loading import load
-from core.decoding.errors import ConfigError
-from core.decoding.unchecked import unchecked_words
-from core.decoding.validation import brief
-from core.models.remote.address import is_remote
+from ...decoding.errors import ConfigError
+from ...decoding.unchecked import unchecked_words
+from ...decoding.validation import brief
+from ...models.remote.address import is_remote
+from ..loading import load
 
 
 def add(parser: ArgumentParser) -> None:
@@ -29,8 +29,8 @@ def run(args: Namespace) -> int:
     )
     if args.model is None and ignored:
         raise ConfigError(f"--{ignored} acts only on a model; add --model.")
-    from core import check, read_trace
-    from core.decoding.requirements import require_draft
+    from ... import check, read_trace
+    from ...decoding.requirements import require_draft
 
     trace, model, draft = read_trace(args.file), None, None
     if args.draft is not None:
@@ -60,7 +60,7 @@ def run(args: Namespace) -> int:
 
 def load_as(dtype: str, name: str, args: Namespace) -> Any:
     """Load the model in the file's number type by default; a server's model keeps its own type."""
-    from core.server.settings import place_of
+    from ...server.settings import place_of
 
     if args.dtype is None and dtype and not is_remote(str(place_of(name)).strip()):
         return load(name, dtype, args.device)

@@ -7,18 +7,18 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from core.cli.commands.check import load_as
-from core.cli.output import require_writable, say_written, written
-from core.decoding.comparison.measures import PairMeasures, recorded_measures
-from core.decoding.comparison.types import CAUSES, PartedToken, Parting
-from core.decoding.comparison.words import differences
-from core.decoding.counting import counted, nth
-from core.decoding.errors import ConfigError
-from core.decoding.files import write_file
-from core.decoding.record.trace import Trace
-from core.decoding.validation import brief
-from core.export.comparison import comparison_json
-from core.figures.base.labels import NBSP, percent
+from ...decoding.comparison.measures import PairMeasures, recorded_measures
+from ...decoding.comparison.types import CAUSES, PartedToken, Parting
+from ...decoding.comparison.words import differences
+from ...decoding.counting import counted, nth
+from ...decoding.errors import ConfigError
+from ...decoding.files import write_file
+from ...decoding.record.trace import Trace
+from ...decoding.validation import brief
+from ...export.comparison import comparison_json
+from ...figures.base.labels import NBSP, percent
+from ..output import require_writable, say_written, written
+from .check import load_as
 
 
 def add(parser: ArgumentParser) -> None:
@@ -45,22 +45,22 @@ def add(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Print the differences of two runs and their cause; return 1 if the tokens differ."""
-    from core import read_trace
-    from core.decoding.comparison.parting import StepAgain, compare
+    from ... import read_trace
+    from ...decoding.comparison.parting import StepAgain, compare
 
     _require_options(args)
     left, right = read_trace(args.left), read_trace(args.right)
     model_of_left = cache(lambda: load_as(left.dtype, args.model, args))
 
     def again(at: int) -> StepAgain:
-        from core.decoding.comparison.deciding import ModelStep
+        from ...decoding.comparison.deciding import ModelStep
 
         return ModelStep(model_of_left(), left, at)
 
     def measures() -> PairMeasures:
         if not args.read:
             return recorded_measures(left, right)
-        from core.decoding.comparison.readings import read_under
+        from ...decoding.comparison.readings import read_under
 
         models = model_of_left(), _model_of_right(args, left, right, model_of_left)
         return read_under(*models, left, right, args.read)
@@ -106,7 +106,7 @@ def _model_of_right(
         ConfigError: no model is named for the right run, and another one made it.
         ModelError: it can't be found or used.
     """
-    from core.decoding.checks.model_checks import is_of_dtype, made_by
+    from ...decoding.checks.model_checks import is_of_dtype, made_by
 
     if args.right_model is not None:
         return load_as(right.dtype, args.right_model, args)

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from threading import current_thread, main_thread
 from typing import Any, NamedTuple
 
-from core.cli.loading import load
-from core.cli.method import MethodOptions, options_of
-from core.cli.options import add_options, config_of, method_of
-from core.cli.output import require_writable, say, say_written, writing, written
-from core.decoding.config import MethodConfig
-from core.decoding.errors import ConfigError, PromptError
-from core.decoding.record.trace import Trace
-from core.traces.bounded_file import text_of
+from ...decoding.config import MethodConfig
+from ...decoding.errors import ConfigError, PromptError
+from ...decoding.record.trace import Trace
+from ...traces.bounded_file import text_of
+from ..loading import load
+from ..method import MethodOptions, options_of
+from ..options import add_options, config_of, method_of
+from ..output import require_writable, say, say_written, writing, written
 
 # Limit on the characters read from stdin, which may never end.
 MAX_PROMPT = 10_000_000
@@ -82,7 +82,7 @@ def run(args: Namespace) -> int:
     require_writable(args.json, "--json")
     with written(args.json) as path:
         outcome = carry_out(args, request)
-        from core import check
+        from ... import check
 
         with writing(path):
             outcome.trace.with_checks(tuple(check(outcome.trace))).save(path)
@@ -111,7 +111,7 @@ def carry_out(
     Args:
         loaded: called with the target model before the run.
     """
-    from core import collect
+    from ... import collect
 
     options, text = request.options, request.text
     drafter = options.draft(args)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from core.cli.loading import load
-from core.cli.output import require_writable, say, written
-from core.cli.spreading import add_workers, in_flight, pool_of, progress_of, workers_of
+from ..loading import load
+from ..output import require_writable, say, written
+from ..spreading import add_workers, in_flight, pool_of, progress_of, workers_of
 
 if TYPE_CHECKING:
-    from core.evaluation.plan.types import Evaluation
+    from ...evaluation.plan.types import Evaluation
 
 
 def add(parser: ArgumentParser) -> None:
@@ -38,22 +38,22 @@ def run(args: Namespace) -> int:
 
 
 def _evaluate(args: Namespace, out: str) -> int:
-    from core.evaluation.plan.plan_file import read_plan
+    from ...evaluation.plan.plan_file import read_plan
 
     workers_of(args)
     plan = read_plan(args.plan)
-    from core.evaluation.plan.asking import warnings
-    from core.evaluation.plan.files import EVALUATIONS
-    from core.evaluation.plan.run import (
+    from ...evaluation.plan.asking import warnings
+    from ...evaluation.plan.files import EVALUATIONS
+    from ...evaluation.plan.run import (
         evaluate_to_file,
         evaluation_work,
         loaded,
         with_revisions,
     )
-    from core.evaluation.plan.statistics import failures
-    from core.evaluation.plan.types import Evaluation
-    from core.models.registry import load_reward_model
-    from core.server.settings import place_of
+    from ...evaluation.plan.statistics import failures
+    from ...evaluation.plan.types import Evaluation
+    from ...models.registry import load_reward_model
+    from ...server.settings import place_of
 
     models = loaded(plan, lambda name: load(name, args.dtype, args.device))
     rewards = load_reward_model(plan.reward) if plan.reward else None
@@ -80,9 +80,9 @@ def _evaluate(args: Namespace, out: str) -> int:
 
 
 def _print_results(evaluation: Evaluation) -> None:
-    from core.evaluation.plan.statistics import all_paired, results
-    from core.evaluation.votes.best_of import by_samples, of_way
-    from core.figures.reasoning.compare import RULE_WORDS
+    from ...evaluation.plan.statistics import all_paired, results
+    from ...evaluation.votes.best_of import by_samples, of_way
+    from ...figures.reasoning.compare import RULE_WORDS
 
     ways = results(evaluation)
     wide = max((len(way.way) for way in ways), default=0)

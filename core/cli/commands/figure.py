@@ -6,15 +6,15 @@ from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.cli import output
-from core.decoding.errors import FigureError
-from core.decoding.files import write_file
-from core.figures.journal.journals import JOURNALS
+from ...decoding.errors import FigureError
+from ...decoding.files import write_file
+from ...figures.journal.journals import JOURNALS
+from .. import output
 
 if TYPE_CHECKING:
-    from core.export.part import Part
-    from core.export.stored import StoredFile
-    from core.figures import Paper, Theme
+    from ...export.part import Part
+    from ...export.stored import StoredFile
+    from ...figures import Paper, Theme
 
 THEMES = ("light", "dark", "grey")
 _ENDINGS = (".svg", ".pdf", ".png", ".csv", ".html")
@@ -70,11 +70,11 @@ def add(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """List the figures of a file, or write one, or several as panels."""
-    from core.export.catalog import entries_of
-    from core.export.panels import Panels
-    from core.export.stored import read_stored
-    from core.figures import LIGHT, printed
-    from core.figures import THEMES as THEME_OF
+    from ...export.catalog import entries_of
+    from ...export.panels import Panels
+    from ...export.stored import read_stored
+    from ...figures import LIGHT, printed
+    from ...figures import THEMES as THEME_OF
 
     stored = read_stored(args.file)
     # The number of steps in a page's window depends on the width too.
@@ -122,10 +122,10 @@ def run(args: Namespace) -> int:
 def _save_one(
     part: Part, theme: Theme | None, paper: Paper, out: Path, *, shared: bool = False
 ) -> None:
-    from core.export.part import table_file
-    from core.export.save import save_figure
-    from core.figures import LIGHT
-    from core.figures.journal.key_words import full_caption
+    from ...export.part import table_file
+    from ...export.save import save_figure
+    from ...figures import LIGHT
+    from ...figures.journal.key_words import full_caption
 
     ending = out.suffix.lower()
     if ending not in _ENDINGS:
@@ -142,8 +142,8 @@ def _save_one(
 
 
 def _save_panels(parts: list[Part], theme: Theme, paper: Paper, out: Path) -> None:
-    from core.export.panels import Panels
-    from core.export.save import save_figure
+    from ...export.panels import Panels
+    from ...export.save import save_figure
 
     panels = Panels.of(paper, len(parts))
     drawn = [part.figure(theme, panels.panel) for part in parts]
@@ -152,8 +152,8 @@ def _save_panels(parts: list[Part], theme: Theme, paper: Paper, out: Path) -> No
 
 
 def _save_all(stored: StoredFile, parts: list[Part], theme: Theme, paper: Paper, out: Path) -> None:
-    from core.export.archive import Archive
-    from core.export.drawing.chrome import svgs
+    from ...export.archive import Archive
+    from ...export.drawing.chrome import svgs
 
     if out.suffix.lower() != ".zip":
         raise FigureError(f"All figures go into a .zip, not into {out.name[:60]!r}.")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from core.cli.commands import decode
-from core.cli.loading import load
-from core.decoding.counting import nth
-from core.decoding.errors import ConfigError
-from core.decoding.inside.types import Attention, Lens
+from ...decoding.counting import nth
+from ...decoding.errors import ConfigError
+from ...decoding.inside.types import Attention, Lens
+from ..loading import load
+from . import decode
 
 # Width of a column, and of the names of positions, in characters.
 _CELL, _NAME = 15, 14
@@ -29,8 +29,8 @@ def run(args: Namespace) -> int:
     """Print a line for each position: its token, the likeliest next token after every layer, and
     the first layer after which the actual next token stays the likeliest."""
     text = decode.prompt_of(args)
-    from core.decoding.requirements import encode_prompt
-    from core.models.inside import attention, logit_lens, require_modules
+    from ...decoding.requirements import encode_prompt
+    from ...models.inside import attention, logit_lens, require_modules
 
     model = require_modules(load(args.model, args.dtype, args.device))
     ids = encode_prompt(model, decode.put(model, text, args))

@@ -6,13 +6,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from core.cli.commands.decode import add_request, interrupted_by_user, put, request_of
-from core.cli.loading import load
-from core.cli.output import require_writable, say, say_written, writing, written
-from core.decoding.counting import counted, nth
-from core.decoding.errors import ConfigError
-from core.decoding.files import write_file
-from core.decoding.many.plan import (
+from ...decoding.counting import counted, nth
+from ...decoding.errors import ConfigError
+from ...decoding.files import write_file
+from ...decoding.many.plan import (
     DTYPES_TRIED,
     VARY,
     RunBatch,
@@ -21,9 +18,12 @@ from core.decoding.many.plan import (
     require_single,
     values_in,
 )
-from core.decoding.many.types import ManyRuns
-from core.decoding.record.trace import Trace
-from core.traces.many_file import many_jsonl
+from ...decoding.many.types import ManyRuns
+from ...decoding.record.trace import Trace
+from ...traces.many_file import many_jsonl
+from ..loading import load
+from ..output import require_writable, say, say_written, writing, written
+from .decode import add_request, interrupted_by_user, put, request_of
 
 
 def add(parser: ArgumentParser) -> None:
@@ -90,7 +90,7 @@ def _dtypes(args: Namespace) -> tuple[str, ...]:
 
 
 def _run(args: Namespace, text: str, batches: Sequence[RunBatch]) -> tuple[tuple[Trace, ...], int]:
-    from core.decoding.many.run import run_batches
+    from ...decoding.many.run import run_batches
 
     # Weights of 16 bits would lose what the runs in float32 need.
     several = any(batch.dtype for batch in batches)
@@ -118,7 +118,7 @@ def _run(args: Namespace, text: str, batches: Sequence[RunBatch]) -> tuple[tuple
 
 def _print(many: ManyRuns) -> None:
     """Print the verdict, each text with its runs, and each fork."""
-    from core.figures.many.words import fork_name, many_verdict, runs_words
+    from ...figures.many.words import fork_name, many_verdict, runs_words
 
     print(many_verdict(many))
     for text in many.texts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 
-from core.cli.loading import load
+from ..loading import load
 
 
 def add(parser: ArgumentParser) -> None:
@@ -20,10 +20,10 @@ def add(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Empty the cache or load a model on request, then list the models."""
-    from core.models.gguf.cache import cache_root, cached_bytes, empty_cache
-    from core.models.loading.memory import in_words
-    from core.models.packaged import PACKAGED, is_installed
-    from core.models.places import EMBEDDED_PREFIX, list_diffusion, list_embedded
+    from ...models.gguf.cache import cache_root, cached_bytes, empty_cache
+    from ...models.loading.memory import in_words
+    from ...models.packaged import PACKAGED, is_installed
+    from ...models.places import EMBEDDED_PREFIX, list_diffusion, list_embedded
 
     if args.empty_cache:
         print(f"[{in_words(empty_cache())} freed]", file=sys.stderr)

@@ -8,10 +8,10 @@ from argparse import ArgumentParser, Namespace
 from contextlib import redirect_stdout
 from typing import Any
 
-from core.cli.commands import decode
-from core.cli.output import STDOUT, require_writable, say_written, writing, written
-from core.decoding.errors import ConfigError
-from core.decoding.files import write_file
+from ...decoding.errors import ConfigError
+from ...decoding.files import write_file
+from ..output import STDOUT, require_writable, say_written, writing, written
+from . import decode
 
 # Option: help text, and name of the function that returns the file's content.
 _FILES = {
@@ -56,13 +56,13 @@ def run(args: Namespace) -> int:
         require_writable(path, f"--{name}")
     if list(paths.values()).count(STDOUT) > 1:
         raise ConfigError("Standard output takes one file: give - to one option only.")
-    from core.traces.data_path import export
-    from core.traces.data_path.recorder import record
-    from core.traces.data_path.text import as_lines
+    from ...traces.data_path import export
+    from ...traces.data_path.recorder import record
+    from ...traces.data_path.text import as_lines
 
     def watch(model: Any) -> None:
         if args.modules:
-            from core.models.inside import require_modules
+            from ...models.inside import require_modules
 
             recorder.watch(require_modules(model))
 

@@ -8,13 +8,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from core.cli.commands import decode
-from core.cli.loading import load
-from core.cli.output import require_writable, say, say_written, writing, written
-from core.decoding.counting import counted, nth
-from core.decoding.errors import ConfigError, ModelError, PromptError
-from core.decoding.files import finite_values, shown, write_file
-from core.decoding.reading.types import (
+from ...decoding.counting import counted, nth
+from ...decoding.errors import ConfigError, ModelError, PromptError
+from ...decoding.files import finite_values, shown, write_file
+from ...decoding.reading.types import (
     FollowedWord,
     ModelDivergence,
     PinnedToken,
@@ -24,8 +21,11 @@ from core.decoding.reading.types import (
     text_tokens,
     totals_of,
 )
-from core.decoding.record.trace import Trace
-from core.traces.bounded_file import file_bytes, text_of
+from ...decoding.record.trace import Trace
+from ...traces.bounded_file import file_bytes, text_of
+from ..loading import load
+from ..output import require_writable, say, say_written, writing, written
+from . import decode
 
 
 def add(parser: ArgumentParser) -> None:
@@ -64,10 +64,10 @@ def run(args: Namespace) -> int:
         # The same weights in another number type.
         args.against = args.model
     text = _text_of(args)
-    from core import check
-    from core.decoding.reading.measure import diverging, pinned, pins_in
-    from core.decoding.reading.read import read_text
-    from core.decoding.reading.word import follow_word
+    from ... import check
+    from ...decoding.reading.measure import diverging, pinned, pins_in
+    from ...decoding.reading.read import read_text
+    from ...decoding.reading.word import follow_word
 
     model = load(args.model, args.dtype, args.device)
     pins = pins_in(model, args.pin)

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from core.cli.loading import load
-from core.cli.method import given, option
-from core.cli.output import require_writable, written
-from core.cli.spreading import add_workers, in_flight, pool_of, progress_of, workers_of
-from core.decoding.errors import ConfigError
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.shaping.config import Shaping
+from ...decoding.errors import ConfigError
+from ...decoding.reasoning.config import Reasoning
+from ...decoding.shaping.config import Shaping
+from ..loading import load
+from ..method import given, option
+from ..output import require_writable, written
+from ..spreading import add_workers, in_flight, pool_of, progress_of, workers_of
 
 if TYPE_CHECKING:
-    from core.evaluation.sweep.types import SweepPlan
-    from core.evaluation.types import ProblemSet
+    from ...evaluation.sweep.types import SweepPlan
+    from ...evaluation.types import ProblemSet
 
 _BUDGETS = "0,16,32,48,64,80,96,112,128"
 # Defaults of the generated problems.
@@ -78,10 +78,10 @@ def run(args: Namespace) -> int:
     made = _MADE | given(args, _MADE)
     steps = _numbers(made["steps"], "--steps")
     require_writable(args.out, "--out")
-    from core.evaluation.questions.problems import THINKING_SYSTEM, make_problems, read_problems
-    from core.evaluation.sweep.files import SWEEPS
-    from core.evaluation.sweep.run import sweep_to_file, sweep_work
-    from core.server.settings import place_of
+    from ...evaluation.questions.problems import THINKING_SYSTEM, make_problems, read_problems
+    from ...evaluation.sweep.files import SWEEPS
+    from ...evaluation.sweep.run import sweep_to_file, sweep_work
+    from ...server.settings import place_of
 
     workers_of(args)
     if args.file:
@@ -105,7 +105,7 @@ def run(args: Namespace) -> int:
 
 
 def _plan(args: Namespace, model: Any, problems: ProblemSet, budgets: tuple[int, ...]) -> SweepPlan:
-    from core.evaluation.sweep.types import SweepPlan
+    from ...evaluation.sweep.types import SweepPlan
 
     return SweepPlan(
         model_id=model.model_id,
@@ -149,8 +149,8 @@ def _numbers(text: str, option: str) -> tuple[int, ...]:
 
 
 def _print_curve(rows: Sequence[Any]) -> None:
-    from core.evaluation.sweep.curves import curve
-    from core.evaluation.types import OUTCOMES
+    from ...evaluation.sweep.curves import curve
+    from ...evaluation.types import OUTCOMES
 
     print("budget    right  95 % interval   " + "  ".join(OUTCOMES) + "  tokens  seconds")
     for point in curve(rows):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from core.cli import output
-from core.decoding.errors import FigureError
-from core.decoding.files import write_file
+from ...decoding.errors import FigureError
+from ...decoding.files import write_file
+from .. import output
 
 
 def add(parser: ArgumentParser) -> None:
@@ -18,10 +18,10 @@ def add(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Write the worksheet."""
-    from core.export.drawing.chrome import svgs
-    from core.export.worksheet.lesson import lesson_worksheet, worksheet_figures
-    from core.lessons.course import OWN, lesson_of, own_lessons
-    from core.lessons.read import read_lesson
+    from ...export.drawing.chrome import svgs
+    from ...export.worksheet.lesson import lesson_worksheet, worksheet_figures
+    from ...lessons.course import OWN, lesson_of, own_lessons
+    from ...lessons.read import read_lesson
 
     lesson = lesson_of(args.lesson)
     if lesson is None and Path(args.lesson).suffix.lower() not in (".yaml", ".yml"):

@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from time import perf_counter
 
-from core.decoding.autoregressive.config import as_single_tokens
-from core.decoding.autoregressive.engine import continue_each, continue_from
-from core.decoding.checks.model_checks import made_by
-from core.decoding.config import MethodConfig
-from core.decoding.counting import counted, nth
-from core.decoding.decode import steps_of
-from core.decoding.errors import ConfigError
-from core.decoding.loop.run import doubled_start, record_run
-from core.decoding.methods import method_of
-from core.decoding.protocol import Context, LanguageModel
-from core.decoding.record.steps import Step, TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.requirements import encode_prompt, require_given, require_models
+from ..checks.model_checks import made_by
+from ..config import MethodConfig
+from ..counting import counted, nth
+from ..decode import steps_of
+from ..errors import ConfigError
+from ..loop.run import doubled_start, record_run
+from ..methods import method_of
+from ..protocol import Context, LanguageModel
+from ..record.steps import Step, TokenStep
+from ..record.trace import Trace
+from ..requirements import encode_prompt, require_given, require_models
+from .config import as_single_tokens
+from .engine import continue_each, continue_from
 
 
 def branch(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-from core.decoding.config import SEED, DrawMethod, MethodConfig, setting
+from ..config import SEED, DrawMethod, MethodConfig, setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,28 +9,28 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.config import drawn_by
-from core.decoding.autoregressive.picked import ForcedToken, Picked, all_on, cannot_force
-from core.decoding.config import Ended, MethodConfig
-from core.decoding.constraints.grammar import grammars_of
-from core.decoding.loop.recording import read_step
-from core.decoding.loop.run import process_prompt, token_limit
-from core.decoding.loop.second import second_forwards
-from core.decoding.loop.text import Ending
-from core.decoding.protocol import Context, LanguageModel
-from core.decoding.record.steps import Draw, Phase, Step, StepSeconds, TokenStep
-from core.decoding.shaping.draws import (
+from ..config import Ended, MethodConfig
+from ..constraints.grammar import grammars_of
+from ..loop.recording import read_step
+from ..loop.run import process_prompt, token_limit
+from ..loop.second import second_forwards
+from ..loop.text import Ending
+from ..protocol import Context, LanguageModel
+from ..record.steps import Draw, Phase, Step, StepSeconds, TokenStep
+from ..shaping.draws import (
     Pick,
     draw,
     draw_noise,
     generator_at,
     noisy_scores,
 )
-from core.decoding.shaping.known import require_drawable
-from core.decoding.shaping.long_rows import ranked
-from core.decoding.shaping.stage import NO_STATES
-from core.decoding.shaping.stages import raw_distribution
-from core.decoding.shaping.step import StepShaper, states_after
+from ..shaping.known import require_drawable
+from ..shaping.long_rows import ranked
+from ..shaping.stage import NO_STATES
+from ..shaping.stages import raw_distribution
+from ..shaping.step import StepShaper, states_after
+from .config import drawn_by
+from .picked import ForcedToken, Picked, all_on, cannot_force
 
 
 def generate(

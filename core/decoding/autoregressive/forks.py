@@ -6,11 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from core.decoding.autoregressive.branches import branch_each
-from core.decoding.counting import nth
-from core.decoding.errors import ConfigError
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.forks import (
+from ..counting import nth
+from ..errors import ConfigError
+from ..protocol import LanguageModel
+from ..record.forks import (
     MOST_DEPTH,
     MOST_FORKS,
     ForkPoint,
@@ -18,8 +17,9 @@ from core.decoding.record.forks import (
     fork_point,
     other_candidate,
 )
-from core.decoding.record.steps import Candidate
-from core.decoding.record.trace import Trace
+from ..record.steps import Candidate
+from ..record.trace import Trace
+from .branches import branch_each
 
 
 def fork_points(

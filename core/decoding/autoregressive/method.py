@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.decoding.autoregressive.config import Greedy, Sampling, drawn_by
-from core.decoding.method import Method
-from core.decoding.record.notes import TEMPERATURE_0, Note
+from ..method import Method
+from ..record.notes import TEMPERATURE_0, Note
+from .config import Greedy, Sampling, drawn_by
 
-_ENGINE = "core.decoding.autoregressive.engine:generate"
+_ENGINE = f"{__package__}.engine:generate"
 _AGAINST_MODEL = (
     "Scores the text again in one independent forward pass and shapes it anew; where the run is "
     "greedy or draws by multinomial, transformers' own generate runs beside it."

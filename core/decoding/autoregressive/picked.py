@@ -8,12 +8,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.errors import DecodingError
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import ForcedAs, Phase
-from core.decoding.shaping.draws import Pick
-from core.decoding.shaping.long_rows import Ranking
-from core.decoding.shaping.stages import Distribution
+from ..errors import DecodingError
+from ..protocol import LanguageModel
+from ..record.steps import ForcedAs, Phase
+from ..shaping.draws import Pick
+from ..shaping.long_rows import Ranking
+from ..shaping.stages import Distribution
 
 
 class Picked(NamedTuple):

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from torch import Tensor
 
-from core.decoding.autoregressive.config import drawn_by
-from core.decoding.autoregressive.engine import Picker
-from core.decoding.config import MethodConfig
-from core.decoding.loop.run import read_again
-from core.decoding.loop.text import join_text
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.draws import noise_at
-from core.decoding.shaping.stage import NO_STATES
+from ..config import MethodConfig
+from ..loop.run import read_again
+from ..loop.text import join_text
+from ..protocol import LanguageModel
+from ..record.steps import TokenStep
+from ..record.trace import Trace
+from ..shaping.draws import noise_at
+from ..shaping.stage import NO_STATES
+from .config import drawn_by
+from .engine import Picker
 
 
 def logits_at(model: LanguageModel, trace: Trace, index: int) -> Tensor:

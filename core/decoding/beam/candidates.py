@@ -14,13 +14,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.beam.config import BeamSearch
-from core.decoding.beam.hypotheses import NOTHING
-from core.decoding.constraints.grammar import grammars_of
-from core.decoding.errors import DecodingError
-from core.decoding.protocol import LanguageModel
-from core.decoding.shaping.stages import NO_DISTRIBUTION
-from core.decoding.shaping.step import StepShaper
+from ..constraints.grammar import grammars_of
+from ..errors import DecodingError
+from ..protocol import LanguageModel
+from ..shaping.stages import NO_DISTRIBUTION
+from ..shaping.step import StepShaper
+from .config import BeamSearch
+from .hypotheses import NOTHING
 
 # A path with a lower sum is dead: its token is banned, or no row holds its place.
 _ALIVE = NOTHING / 2

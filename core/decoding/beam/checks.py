@@ -6,18 +6,18 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from core.decoding.beam.config import BeamSearch
-from core.decoding.beam.replay import best_row, replay
-from core.decoding.beam.types import BeamCandidate, BeamStep
-from core.decoding.checks.common import (
+from ..checks.common import (
     COMMON_CHECKS,
     VALUE_TOLERANCE,
     checked_if_whole,
     count,
     worst,
 )
-from core.decoding.counting import nth
-from core.decoding.record.trace import Check, Trace
+from ..counting import nth
+from ..record.trace import Check, Trace
+from .config import BeamSearch
+from .replay import best_row, replay
+from .types import BeamCandidate, BeamStep
 
 
 def self_checks(trace: Trace[BeamSearch]) -> list[Check]:

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from core.decoding.beam.config import BeamSearch
-from core.decoding.beam.hypotheses import score_of
-from core.decoding.beam.replay import best_row, lineage, replay
-from core.decoding.beam.types import BeamCandidate, BeamStep, Hypothesis
-from core.decoding.record.characters import whole_characters
-from core.decoding.record.trace import Trace
+from ..record.characters import whole_characters
+from ..record.trace import Trace
+from .config import BeamSearch
+from .hypotheses import score_of
+from .replay import best_row, lineage, replay
+from .types import BeamCandidate, BeamStep, Hypothesis
 
 GreedyEnd: TypeAlias = Literal["pruned", "unseen", "finished", "kept"]
 

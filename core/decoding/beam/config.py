@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from core.decoding.config import SEED, MethodConfig, setting
-from core.decoding.errors import ConfigError
-from core.decoding.validation import Interval, brief, require_whole
+from ..config import SEED, MethodConfig, setting
+from ..errors import ConfigError
+from ..validation import Interval, brief, require_whole
 
 MAX_BEAMS = 64
 

@@ -19,7 +19,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.beam.candidates import (
+from ..config import Ended
+from ..errors import DecodingError
+from ..loop.run import process_prompt, token_limit
+from ..protocol import LanguageModel
+from ..record.steps import Step
+from .candidates import (
     LogProbabilities,
     RankedCandidates,
     choose,
@@ -27,14 +32,9 @@ from core.decoding.beam.candidates import (
     looked_at,
     shaper_of,
 )
-from core.decoding.beam.config import BeamSearch
-from core.decoding.beam.hypotheses import NOTHING, BeamHypotheses, StopReason
-from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep, Fate
-from core.decoding.config import Ended
-from core.decoding.errors import DecodingError
-from core.decoding.loop.run import process_prompt, token_limit
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import Step
+from .config import BeamSearch
+from .hypotheses import NOTHING, BeamHypotheses, StopReason
+from .types import BeamCandidate, BeamSeconds, BeamStep, Fate
 
 
 def generate(model: LanguageModel, prompt_ids: Sequence[int], config: BeamSearch) -> Iterator[Step]:

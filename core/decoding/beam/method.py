@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.decoding.beam.config import BeamSearch
-from core.decoding.beam.replay import best_row, replay
-from core.decoding.beam.types import BeamStep, SearchRecord
-from core.decoding.method import Method
-from core.decoding.record.notes import TEMPERATURE_0, Note
-from core.decoding.record.steps import RunTokens, Step
+from ..method import Method
+from ..record.notes import TEMPERATURE_0, Note
+from ..record.steps import RunTokens, Step
+from .config import BeamSearch
+from .replay import best_row, replay
+from .types import BeamStep, SearchRecord
 
 
 def _outcome(steps: Sequence[Step], config: BeamSearch, _: object) -> RunTokens:
@@ -48,12 +48,12 @@ def _reference(config: BeamSearch) -> dict[str, Any] | None:
 
 BEAM_SEARCH = Method(
     config=BeamSearch,
-    engine="core.decoding.beam.engine:generate",
+    engine=f"{__package__}.engine:generate",
     against_model="Scores every row of the tree again, the hypotheses without a cache, and looks "
     "for candidates that are missing; transformers' own generate runs beside it, but not for "
     "groups.",
-    self_checks="core.decoding.beam.checks:self_checks",
-    model_checks="core.decoding.beam.model_checks:model_checks",
+    self_checks=f"{__package__}.checks:self_checks",
+    model_checks=f"{__package__}.model_checks:model_checks",
     step=BeamStep,
     record=SearchRecord,
     rows=lambda config: config.num_beams,

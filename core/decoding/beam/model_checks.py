@@ -6,20 +6,20 @@ import math
 from collections.abc import Sequence
 from typing import Protocol
 
-from core.decoding.beam.candidates import looked_at
-from core.decoding.beam.config import BeamSearch
-from core.decoding.beam.replay import lineage
-from core.decoding.beam.rescoring import Rescoring
-from core.decoding.beam.types import BeamCandidate, BeamStep, ReferencePath
-from core.decoding.checks.common import count, worst
-from core.decoding.checks.forwards import logit_tolerance, nan_first, prompt_numbers
-from core.decoding.checks.model_checks import fit_faults
-from core.decoding.checks.run_text import run_text_faults
-from core.decoding.config import MethodConfig
-from core.decoding.counting import nth
-from core.decoding.loop.text import join_text
-from core.decoding.protocol import LanguageModel, offers
-from core.decoding.record.trace import Check, Trace
+from ..checks.common import count, worst
+from ..checks.forwards import logit_tolerance, nan_first, prompt_numbers
+from ..checks.model_checks import fit_faults
+from ..checks.run_text import run_text_faults
+from ..config import MethodConfig
+from ..counting import nth
+from ..loop.text import join_text
+from ..protocol import LanguageModel, offers
+from ..record.trace import Check, Trace
+from .candidates import looked_at
+from .config import BeamSearch
+from .replay import lineage
+from .rescoring import Rescoring
+from .types import BeamCandidate, BeamStep, ReferencePath
 
 DRAWN = "beam_draws_again"
 SAME_HYPOTHESES = "generate_hypotheses"

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from core.decoding.beam.config import BeamSearch
-from core.decoding.beam.hypotheses import BeamHypotheses, EarlyStopping, StopReason
-from core.decoding.beam.types import BeamCandidate, BeamStep, Hypothesis, SearchRecord
-from core.decoding.record.notes import RANKED_ANEW, Note
-from core.decoding.record.trace import Trace
+from ..record.notes import RANKED_ANEW, Note
+from ..record.trace import Trace
+from .config import BeamSearch
+from .hypotheses import BeamHypotheses, EarlyStopping, StopReason
+from .types import BeamCandidate, BeamStep, Hypothesis, SearchRecord
 
 
 def lineage(

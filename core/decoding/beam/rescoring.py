@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 from torch import Tensor
 
-from core.decoding.beam.candidates import choose, less_taken, looked_at, shaper_of
-from core.decoding.beam.config import BeamSearch
-from core.decoding.beam.replay import best_row, replay
-from core.decoding.beam.types import BeamStep
-from core.decoding.checks.forwards import entropy_of, largest_logit, logit_tolerance, nan_first
-from core.decoding.checks.nearby_rows import NearbyRows
-from core.decoding.counting import nth
-from core.decoding.errors import DecodingError
-from core.decoding.loop.run import read_again
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import Trace
+from ..checks.forwards import entropy_of, largest_logit, logit_tolerance, nan_first
+from ..checks.nearby_rows import NearbyRows
+from ..counting import nth
+from ..errors import DecodingError
+from ..loop.run import read_again
+from ..protocol import LanguageModel
+from ..record.trace import Trace
+from .candidates import choose, less_taken, looked_at, shaper_of
+from .config import BeamSearch
+from .replay import best_row, replay
+from .types import BeamStep
 
 # Distance below the best candidate in nats; lower sums may underflow float32.
 _FAINT = 45.0

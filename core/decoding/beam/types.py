@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
 
-from core.decoding.beam.config import MAX_BEAMS
-from core.decoding.config import MAX_NEW_TOKENS, Ended
-from core.decoding.record.bounds import (
+from ..config import MAX_NEW_TOKENS, Ended
+from ..record.bounds import (
     Bounds,
     ByColumn,
     FiniteNumber,
@@ -23,7 +22,8 @@ from core.decoding.record.bounds import (
     ShortText,
     TokenId,
 )
-from core.decoding.record.steps import MethodRecord, Step
+from ..record.steps import MethodRecord, Step
+from .config import MAX_BEAMS
 
 # K of the largest beam for a model with about sixty end-of-sequence tokens.
 MAX_BEAM_CANDIDATES = 64 * MAX_BEAMS

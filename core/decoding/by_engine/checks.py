@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from core.decoding.by_engine.config import ByEngine
-from core.decoding.checks.common import checked_if_whole, count
-from core.decoding.checks.known_tokens import asked_again
-from core.decoding.checks.model_checks import ending_faults, fit_faults, texts
-from core.decoding.checks.trace_checks import NUMBER_CHECKS, whole
-from core.decoding.counting import nth
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Check, Trace
+from ..checks.common import checked_if_whole, count
+from ..checks.known_tokens import asked_again
+from ..checks.model_checks import ending_faults, fit_faults, texts
+from ..checks.trace_checks import NUMBER_CHECKS, whole
+from ..counting import nth
+from ..protocol import LanguageModel
+from ..record.steps import TokenStep
+from ..record.trace import Check, Trace
+from .config import ByEngine
 
 _STAGES = ["raw", "server", "final"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.decoding.config import SEED, MethodConfig, setting
-from core.decoding.validation import Interval
+from ..config import SEED, MethodConfig, setting
+from ..validation import Interval
 
 NO_BUDGET = -1
 

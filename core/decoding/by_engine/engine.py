@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import NamedTuple, TypeAlias
 
-from core.decoding.by_engine.config import ByEngine
-from core.decoding.config import Ended
-from core.decoding.errors import ConfigError, LostModelError
-from core.decoding.loop.recording import least_entropy_of
-from core.decoding.loop.run import token_limit
-from core.decoding.loop.text import Ending
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import Candidate, Draw, Stage, Step, StepSeconds, TokenStep
+from ..config import Ended
+from ..errors import ConfigError, LostModelError
+from ..loop.recording import least_entropy_of
+from ..loop.run import token_limit
+from ..loop.text import Ending
+from ..protocol import LanguageModel
+from ..record.steps import Candidate, Draw, Stage, Step, StepSeconds, TokenStep
+from .config import ByEngine
 
 
 class ServerToken(NamedTuple):

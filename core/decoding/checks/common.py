@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from core.decoding.checks.token_text import UNKNOWN, bare, says
-from core.decoding.config import MethodConfig
-from core.decoding.counting import nth
-from core.decoding.methods import method_of
-from core.decoding.record.steps import PromptPosition, PromptStep
-from core.decoding.record.trace import Check, Trace
+from ..config import MethodConfig
+from ..counting import nth
+from ..methods import method_of
+from ..record.steps import PromptPosition, PromptStep
+from ..record.trace import Check, Trace
+from .token_text import UNKNOWN, bare, says
 
 # Tolerance of numbers derived from the same float32 logits, relative to the largest logit.
 VALUE_TOLERANCE = 1e-5

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from core.decoding.autoregressive.config import drawn_by
-from core.decoding.counting import nth
-from core.decoding.record.steps import Candidate, Origin, TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import RUN_ORDER
-from core.decoding.shaping.step import StepShaper
+from ..autoregressive.config import drawn_by
+from ..counting import nth
+from ..record.steps import Candidate, Origin, TokenStep
+from ..record.trace import Trace
+from ..shaping.config import RUN_ORDER
+from ..shaping.step import StepShaper
 
 
 def expected_draw(trace: Trace) -> tuple[str, str]:

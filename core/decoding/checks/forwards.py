@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from core.decoding.checks.common import TINY, worst
-from core.decoding.loop.recording import PROMPT_CANDIDATES, rank_of
-from core.decoding.loop.run import read_again
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import Candidate, PromptPosition
-from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.config import RESCALING, SETTINGS, Shaping, parts_of
+from ..loop.recording import PROMPT_CANDIDATES, rank_of
+from ..loop.run import read_again
+from ..protocol import LanguageModel
+from ..record.steps import Candidate, PromptPosition
+from ..record.trace import Check, Trace
+from ..shaping.config import RESCALING, SETTINGS, Shaping, parts_of
+from .common import TINY, worst
 
 # Tolerance of two forwards of different shape, in machine epsilons for each unit of logit. Measured
 # differences are up to 1e-5 of the largest logit in float32 and 0.05 in bfloat16.

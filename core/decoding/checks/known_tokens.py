@@ -7,12 +7,12 @@ import math
 import torch
 from torch import Tensor
 
-from core.decoding.checks.common import count, worst
-from core.decoding.checks.forwards import logit_tolerance
-from core.decoding.checks.token_replay import SAME_STAGES, RecordAgain, TokenReplay
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import Candidate
-from core.decoding.record.trace import Check, Trace
+from ..protocol import LanguageModel
+from ..record.steps import Candidate
+from ..record.trace import Check, Trace
+from .common import count, worst
+from .forwards import logit_tolerance
+from .token_replay import SAME_STAGES, RecordAgain, TokenReplay
 
 
 def asked_again(

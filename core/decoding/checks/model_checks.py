@@ -9,10 +9,22 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.config import drawn_by
-from core.decoding.checks.common import VALUE_TOLERANCE, count, worst
-from core.decoding.checks.expected import expected_draw
-from core.decoding.checks.forwards import (
+from ..autoregressive.config import drawn_by
+from ..config import Ended, MethodConfig
+from ..counting import nth
+from ..errors import DecodingError
+from ..loop.run import doubled_start, read_again, run_notes, token_limit
+from ..loop.second import second_forwards
+from ..loop.text import Ending, TextStream
+from ..methods import method_of
+from ..protocol import LanguageModel, offers
+from ..record.notes import tells_computing
+from ..record.trace import Check, Trace
+from ..shaping.draws import draw_noise
+from ..validation import brief
+from .common import VALUE_TOLERANCE, count, worst
+from .expected import expected_draw
+from .forwards import (
     candidate_error,
     entropy_of,
     largest_logit,
@@ -20,21 +32,9 @@ from core.decoding.checks.forwards import (
     nan_first,
     position_error,
 )
-from core.decoding.checks.known_tokens import asked_again
-from core.decoding.checks.run_text import run_text_faults
-from core.decoding.checks.token_replay import SAME_STAGES, RecordAgain, TokenReplay, record_picked
-from core.decoding.config import Ended, MethodConfig
-from core.decoding.counting import nth
-from core.decoding.errors import DecodingError
-from core.decoding.loop.run import doubled_start, read_again, run_notes, token_limit
-from core.decoding.loop.second import second_forwards
-from core.decoding.loop.text import Ending, TextStream
-from core.decoding.methods import method_of
-from core.decoding.protocol import LanguageModel, offers
-from core.decoding.record.notes import tells_computing
-from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.draws import draw_noise
-from core.decoding.validation import brief
+from .known_tokens import asked_again
+from .run_text import run_text_faults
+from .token_replay import SAME_STAGES, RecordAgain, TokenReplay, record_picked
 
 _COARSE = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 # Relative rounding error of a number in a file.

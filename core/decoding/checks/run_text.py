@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import pairwise
 
-from core.decoding.counting import nth
-from core.decoding.errors import DecodingError
-from core.decoding.loop.text import encode_plain, join_prompt, join_text
-from core.decoding.protocol import Chats, Decodes, LanguageModel, offers
-from core.decoding.record.trace import Trace
+from ..counting import nth
+from ..errors import DecodingError
+from ..loop.text import encode_plain, join_prompt, join_text
+from ..protocol import Chats, Decodes, LanguageModel, offers
+from ..record.trace import Trace
 
 _LOST = re.compile("\ufffd+")
 # Conversations that show the text that a template puts around each message; the number of

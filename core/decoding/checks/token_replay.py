@@ -10,22 +10,22 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.config import drawn_by
-from core.decoding.autoregressive.engine import Picker
-from core.decoding.autoregressive.picked import ForcedToken, Picked
-from core.decoding.checks.common import MASS_TOLERANCE
-from core.decoding.checks.forwards import stretched
-from core.decoding.checks.nearby_rows import NearbyRows
-from core.decoding.checks.same_record import difference
-from core.decoding.config import DRAW_METHODS
-from core.decoding.constraints.reading import answer_from
-from core.decoding.counting import nth
-from core.decoding.errors import DecodingError
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.draws import Pick, draw_noise, interval_of
-from core.decoding.shaping.stage import named_uniform
+from ..autoregressive.config import drawn_by
+from ..autoregressive.engine import Picker
+from ..autoregressive.picked import ForcedToken, Picked
+from ..config import DRAW_METHODS
+from ..constraints.reading import answer_from
+from ..counting import nth
+from ..errors import DecodingError
+from ..protocol import LanguageModel
+from ..record.steps import TokenStep
+from ..record.trace import Trace
+from ..shaping.draws import Pick, draw_noise, interval_of
+from ..shaping.stage import named_uniform
+from .common import MASS_TOLERANCE
+from .forwards import stretched
+from .nearby_rows import NearbyRows
+from .same_record import difference
 
 SAME_STAGES = "stages_again"
 # Function that records a step as its method does. It gets the recorded step, for fields that are

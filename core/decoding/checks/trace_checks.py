@@ -8,8 +8,14 @@ from itertools import pairwise
 
 import torch
 
-from core.decoding.autoregressive.config import drawn_by
-from core.decoding.checks.common import (
+from ..autoregressive.config import drawn_by
+from ..counting import nth
+from ..record.steps import TokenStep
+from ..record.trace import Check, Trace
+from ..shaping.config import CONTRASTS, RESCALING
+from ..shaping.draws import draw_noise
+from ..shaping.states import first_states, next_states
+from .common import (
     COMMON_CHECKS,
     MASS_TOLERANCE,
     TINY,
@@ -20,7 +26,7 @@ from core.decoding.checks.common import (
     spread,
     worst,
 )
-from core.decoding.checks.expected import (
+from .expected import (
     as_picked,
     expected_draw,
     expected_draw_of,
@@ -28,13 +34,7 @@ from core.decoding.checks.expected import (
     leaves_one,
     record_fault,
 )
-from core.decoding.checks.token_text import added_faults, display_faults
-from core.decoding.counting import nth
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.config import CONTRASTS, RESCALING
-from core.decoding.shaping.draws import draw_noise
-from core.decoding.shaping.states import first_states, next_states
+from .token_text import added_faults, display_faults
 
 # Rounding error of a state that is computed from a file's numbers.
 _STATE_ERROR = 1e-6

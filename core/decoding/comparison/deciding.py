@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.autoregressive.reshape import logits_at, reshape_step
-from core.decoding.comparison.parting import compare
-from core.decoding.comparison.readings import of_run
-from core.decoding.comparison.types import Parting
-from core.decoding.config import MethodConfig
-from core.decoding.errors import DecodingError
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import Trace
+from ..autoregressive.reshape import logits_at, reshape_step
+from ..config import MethodConfig
+from ..errors import DecodingError
+from ..protocol import LanguageModel
+from ..record.trace import Trace
+from .parting import compare
+from .readings import of_run
+from .types import Parting
 
 
 def explained(

@@ -12,14 +12,14 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
-from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens
-from core.decoding.comparison.parting import draws, first_difference, step_at
-from core.decoding.config import MethodConfig
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import CONTRASTS, RESCALING
-from core.decoding.speculative.config import Speculative
-from core.decoding.validation import brief
+from ..autoregressive.config import Greedy, Sampling, as_single_tokens
+from ..config import MethodConfig
+from ..record.steps import TokenStep
+from ..record.trace import Trace
+from ..shaping.config import CONTRASTS, RESCALING
+from ..speculative.config import Speculative
+from ..validation import brief
+from .parting import draws, first_difference, step_at
 
 ComparedDistribution: TypeAlias = Literal["raw", "final"]
 """`raw` is the model's own, `final` is the one that the token was drawn from."""

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any, Protocol
 
-from core.decoding.comparison.types import PartedToken, Parting, SettingDifference
-from core.decoding.config import MethodConfig
-from core.decoding.counting import nth
-from core.decoding.record.servers import SERVERS
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import PENALTIES, Shaping
-from core.decoding.validation import brief
+from ..config import MethodConfig
+from ..counting import nth
+from ..record.servers import SERVERS
+from ..record.steps import TokenStep
+from ..record.trace import Trace
+from ..shaping.config import PENALTIES, Shaping
+from ..validation import brief
+from .types import PartedToken, Parting, SettingDifference
 
 # Less probable tokens are not compared: rounding changes their logarithm most.
 _FAINT = 1e-4

@@ -8,10 +8,18 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.config import as_single_tokens
-from core.decoding.autoregressive.engine import shaper_of
-from core.decoding.checks.model_checks import is_of_dtype
-from core.decoding.comparison.measures import (
+from ..autoregressive.config import as_single_tokens
+from ..autoregressive.engine import shaper_of
+from ..checks.model_checks import is_of_dtype
+from ..constraints.reading import answer_from
+from ..decode import collect
+from ..errors import ConfigError
+from ..protocol import LanguageModel
+from ..record.steps import TokenStep
+from ..record.trace import Trace
+from ..requirements import in_dtype, require_all_tokens, require_models
+from ..speculative.vocabularies import vocabulary_difference
+from .measures import (
     ComparedDistribution,
     Divergence,
     PairMeasures,
@@ -21,14 +29,6 @@ from core.decoding.comparison.measures import (
     parted_at,
     unforced,
 )
-from core.decoding.constraints.reading import answer_from
-from core.decoding.decode import collect
-from core.decoding.errors import ConfigError
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.requirements import in_dtype, require_all_tokens, require_models
-from core.decoding.speculative.vocabularies import vocabulary_difference
 
 # Logits of one piece of a text, for each of two models.
 _AT_ONCE = 2**23

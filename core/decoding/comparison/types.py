@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from core.decoding.shaping.config import SETTINGS
-from core.decoding.validation import shortened
+from ..shaping.config import SETTINGS
+from ..validation import shortened
 
 _LONGEST = 60
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from core.decoding.comparison.parting import draws, number_type, setting_differences
-from core.decoding.comparison.types import SettingDifference
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import PENALTIES, SETTINGS
+from ..record.trace import Trace
+from ..shaping.config import PENALTIES, SETTINGS
+from .parting import draws, number_type, setting_differences
+from .types import SettingDifference
 
 
 class NamedDifference(NamedTuple):

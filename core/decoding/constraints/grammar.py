@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 from torch import Tensor
 
-from core.decoding.constraints.value import Constraint, limits
-from core.decoding.errors import ConfigError
-from core.decoding.loop.text import encode_continuation
-from core.decoding.protocol import LanguageModel
-from core.decoding.validation import shortened
+from ..errors import ConfigError
+from ..loop.text import encode_continuation
+from ..protocol import LanguageModel
+from ..validation import shortened
+from .value import Constraint, limits
 
 if TYPE_CHECKING:
     from llguidance import LLMatcher, LLTokenizer

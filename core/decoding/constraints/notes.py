@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-from core.decoding.config import MethodConfig
-from core.decoding.constraints.grammar import grammars_of
-from core.decoding.constraints.reading import answer_from
-from core.decoding.counting import nth
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.notes import CONSTRAINT_LEFT, CONSTRAINT_OPEN, GAVE_WAY, Note
-from core.decoding.shaping.config import BANS, SETTINGS
-from core.decoding.shaping.stage import StepContext
-from core.decoding.shaping.stages import ACTS
+from ..config import MethodConfig
+from ..counting import nth
+from ..protocol import LanguageModel
+from ..record.notes import CONSTRAINT_LEFT, CONSTRAINT_OPEN, GAVE_WAY, Note
+from ..shaping.config import BANS, SETTINGS
+from ..shaping.stage import StepContext
+from ..shaping.stages import ACTS
+from .grammar import grammars_of
+from .reading import answer_from
 
 
 def constraint_notes(

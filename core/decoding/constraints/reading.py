@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.record.steps import Candidate, TokenStep
-from core.decoding.record.trace import Trace
+from ..record.steps import Candidate, TokenStep
+from ..record.trace import Trace
 
 NAME = "constraint"
 _TAIL = 24

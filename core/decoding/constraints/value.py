@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
-from core.decoding.errors import ConfigError
-from core.decoding.validation import brief, require_choice, shortened
+from ..errors import ConfigError
+from ..validation import brief, require_choice, shortened
 
 if TYPE_CHECKING:
     from llguidance import LLParserLimits

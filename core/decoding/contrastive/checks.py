@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.decoding.checks.common import VALUE_TOLERANCE, checked_if_whole, count, worst
-from core.decoding.checks.trace_checks import NUMBER_CHECKS, STAGE_CHECKS, whole
-from core.decoding.contrastive.config import ContrastiveSearch
-from core.decoding.contrastive.scoring import score, winner
-from core.decoding.counting import nth
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Check, Trace
+from ..checks.common import VALUE_TOLERANCE, checked_if_whole, count, worst
+from ..checks.trace_checks import NUMBER_CHECKS, STAGE_CHECKS, whole
+from ..counting import nth
+from ..record.steps import TokenStep
+from ..record.trace import Check, Trace
+from .config import ContrastiveSearch
+from .scoring import score, winner
 
 
 def self_checks(trace: Trace[ContrastiveSearch]) -> list[Check]:

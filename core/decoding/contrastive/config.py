@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.decoding.config import SHARE, MethodConfig, setting
-from core.decoding.record.compared import MAX_COMPARED
-from core.decoding.validation import Interval
+from ..config import SHARE, MethodConfig, setting
+from ..record.compared import MAX_COMPARED
+from ..validation import Interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,15 @@ from time import perf_counter
 
 import torch
 
-from core.decoding.autoregressive.engine import Picker
-from core.decoding.contrastive.config import ContrastiveSearch
-from core.decoding.contrastive.scoring import (
+from ..autoregressive.engine import Picker
+from ..loop.run import process_prompt, token_limit
+from ..loop.text import Ending
+from ..protocol import HiddenContext, LanguageModel
+from ..record.steps import Step, TokenStep
+from ..shaping.draws import Pick
+from ..shaping.stages import only
+from .config import ContrastiveSearch
+from .scoring import (
     contrast,
     degeneration,
     directions,
@@ -21,12 +27,6 @@ from core.decoding.contrastive.scoring import (
     require_hidden,
     winner,
 )
-from core.decoding.loop.run import process_prompt, token_limit
-from core.decoding.loop.text import Ending
-from core.decoding.protocol import HiddenContext, LanguageModel
-from core.decoding.record.steps import Step, TokenStep
-from core.decoding.shaping.draws import Pick
-from core.decoding.shaping.stages import only
 
 
 def generate(

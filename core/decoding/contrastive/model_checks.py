@@ -11,23 +11,23 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.engine import Picker
-from core.decoding.autoregressive.picked import Picked
-from core.decoding.checks import model_checks as token_model_checks
-from core.decoding.checks.common import MASS_TOLERANCE, count, worst
-from core.decoding.checks.forwards import largest_logit, logit_tolerance
-from core.decoding.checks.token_replay import record_picked
-from core.decoding.contrastive.config import ContrastiveSearch
-from core.decoding.contrastive.scoring import degeneration, directions, require_hidden
-from core.decoding.counting import nth
-from core.decoding.errors import DecodingError
-from core.decoding.loop.run import read_again
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.compared import Compared
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.draws import Pick
-from core.decoding.shaping.stages import only
+from ..autoregressive.engine import Picker
+from ..autoregressive.picked import Picked
+from ..checks import model_checks as token_model_checks
+from ..checks.common import MASS_TOLERANCE, count, worst
+from ..checks.forwards import largest_logit, logit_tolerance
+from ..checks.token_replay import record_picked
+from ..counting import nth
+from ..errors import DecodingError
+from ..loop.run import read_again
+from ..protocol import LanguageModel
+from ..record.compared import Compared
+from ..record.steps import TokenStep
+from ..record.trace import Check, Trace
+from ..shaping.draws import Pick
+from ..shaping.stages import only
+from .config import ContrastiveSearch
+from .scoring import degeneration, directions, require_hidden
 
 
 class _Deviation(NamedTuple):

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from core.decoding.contrastive.config import ContrastiveSearch
-from core.decoding.errors import DecodingError
-from core.decoding.protocol import Context, HiddenContext, LanguageModel, offers
-from core.decoding.record.compared import Compared
-from core.decoding.shaping.stages import Distribution
+from ..errors import DecodingError
+from ..protocol import Context, HiddenContext, LanguageModel, offers
+from ..record.compared import Compared
+from ..shaping.stages import Distribution
+from .config import ContrastiveSearch
 
 
 def require_hidden(context: Context, model: LanguageModel) -> HiddenContext:

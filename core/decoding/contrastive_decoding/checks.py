@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from core.decoding.checks import model_checks as token_model_checks
-from core.decoding.checks.common import count, worst
-from core.decoding.checks.forwards import (
+from ..checks import model_checks as token_model_checks
+from ..checks.common import count, worst
+from ..checks.forwards import (
     candidate_error,
     entropy_of,
     largest_logit,
@@ -15,11 +15,11 @@ from core.decoding.checks.forwards import (
     nan_first,
     prompt_numbers,
 )
-from core.decoding.contrastive_decoding.config import ContrastiveDecoding
-from core.decoding.loop.run import read_again
-from core.decoding.loop.second import WithDraft
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import Check, Trace
+from ..loop.run import read_again
+from ..loop.second import WithDraft
+from ..protocol import LanguageModel
+from ..record.trace import Check, Trace
+from .config import ContrastiveDecoding
 
 
 def model_checks(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens
-from core.decoding.config import SEED, DrawMethod, MethodConfig, setting
+from ..autoregressive.config import Greedy, Sampling, as_single_tokens
+from ..config import SEED, DrawMethod, MethodConfig, setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

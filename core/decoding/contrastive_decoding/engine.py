@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from core.decoding.autoregressive import engine
-from core.decoding.contrastive_decoding.config import ContrastiveDecoding
-from core.decoding.errors import ConfigError
-from core.decoding.loop.run import token_limit
-from core.decoding.loop.second import WithDraft
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import Step
-from core.decoding.speculative.vocabularies import require_same_vocabulary
+from ..autoregressive import engine
+from ..errors import ConfigError
+from ..loop.run import token_limit
+from ..loop.second import WithDraft
+from ..protocol import LanguageModel
+from ..record.steps import Step
+from ..speculative.vocabularies import require_same_vocabulary
+from .config import ContrastiveDecoding
 
 
 def generate(

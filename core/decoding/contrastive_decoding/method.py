@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.decoding.contrastive_decoding.config import ContrastiveDecoding
-from core.decoding.errors import ConfigError
-from core.decoding.method import Method
-from core.decoding.record.steps import RunTokens, Step, emitted_tokens
-from core.decoding.speculative.types import DraftRecord
+from ..errors import ConfigError
+from ..method import Method
+from ..record.steps import RunTokens, Step, emitted_tokens
+from ..speculative.types import DraftRecord
+from .config import ContrastiveDecoding
 
 
 def require_draft(_: ContrastiveDecoding, draft_id: str | None) -> None:
@@ -27,10 +27,10 @@ def _outcome(steps: Sequence[Step], _: ContrastiveDecoding, draft: Any) -> RunTo
 
 CONTRASTIVE_DECODING = Method(
     config=ContrastiveDecoding,
-    engine="core.decoding.contrastive_decoding.engine:generate",
+    engine=f"{__package__}.engine:generate",
     against_model="Scores the text again in one independent forward pass of the target, reads it "
     "again with the draft and contrasts both anew; transformers' generate lacks this method.",
-    model_checks="core.decoding.contrastive_decoding.checks:model_checks",
+    model_checks=f"{__package__}.checks:model_checks",
     record=DraftRecord,
     rows=lambda _: 2,  # One row of the draft and one of the target.
     outcome=_outcome,

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias, cast
 
-from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.types import CanvasStep, OpenCandidate
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Trace
+from ..record.steps import TokenStep
+from ..record.trace import Trace
+from .config import Diffusion
+from .types import CanvasStep, OpenCandidate
 
 # The new tokens by position; None is a mask.
 Slots: TypeAlias = Sequence[int | None]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.decoding.checks.common import (
+from ..checks.common import (
     COMMON_CHECKS,
     checked_if_whole,
     count,
 )
-from core.decoding.checks.trace_checks import STEP_CHECKS, TEXT_CHECKS, whole
-from core.decoding.counting import nth
-from core.decoding.diffusion.canvas import (
+from ..checks.trace_checks import STEP_CHECKS, TEXT_CHECKS, whole
+from ..counting import nth
+from ..record.steps import TokenStep
+from ..record.trace import Check, Trace
+from .canvas import (
     all_filled,
     as_tokens,
     canvas_steps,
@@ -21,18 +23,16 @@ from core.decoding.diffusion.canvas import (
     open_positions,
     replayed,
 )
-from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.noise_checks import (
+from .config import Diffusion
+from .noise_checks import (
     canvas_of_noise,
     is_ranking,
     noise_faults,
     order_of_noise,
     proposals_of_noise,
 )
-from core.decoding.diffusion.order import FillChoice, candidates_of, draw_uniform, reading_of, score
-from core.decoding.diffusion.types import CanvasStep
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Check, Trace
+from .order import FillChoice, candidates_of, draw_uniform, reading_of, score
+from .types import CanvasStep
 
 
 def self_checks(trace: Trace[Diffusion]) -> list[Check]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
-from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens
-from core.decoding.config import MAX_CANDIDATES, SEED, MethodConfig, setting
-from core.decoding.errors import ConfigError
-from core.decoding.shaping.config import Shaping
-from core.decoding.validation import Interval
+from ..autoregressive.config import Greedy, Sampling, as_single_tokens
+from ..config import MAX_CANDIDATES, SEED, MethodConfig, setting
+from ..errors import ConfigError
+from ..shaping.config import Shaping
+from ..validation import Interval
 
 FillOrder: TypeAlias = Literal["confidence", "margin", "entropy", "random", "left_to_right"]
 CanvasKind: TypeAlias = Literal["whole", "grows", "noise"]

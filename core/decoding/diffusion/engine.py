@@ -13,9 +13,14 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.engine import Picker
-from core.decoding.autoregressive.picked import Picked
-from core.decoding.diffusion.canvas import (
+from ..autoregressive.engine import Picker
+from ..autoregressive.picked import Picked
+from ..errors import ModelError
+from ..loop.run import token_limit
+from ..loop.text import Ending
+from ..protocol import LanguageModel, offers
+from ..record.steps import Step, TokenStep
+from .canvas import (
     Slots,
     canvas_ids,
     change,
@@ -23,16 +28,11 @@ from core.decoding.diffusion.canvas import (
     listed_in,
     open_positions,
 )
-from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.gained import with_text
-from core.decoding.diffusion.noise import Denoises, generate_from_noise
-from core.decoding.diffusion.order import FillChoice, candidates_of, draw_uniform, reading_of
-from core.decoding.diffusion.types import CanvasSeconds, CanvasStep, OpenCandidate, Unguided
-from core.decoding.errors import ModelError
-from core.decoding.loop.run import token_limit
-from core.decoding.loop.text import Ending
-from core.decoding.protocol import LanguageModel, offers
-from core.decoding.record.steps import Step, TokenStep
+from .config import Diffusion
+from .gained import with_text
+from .noise import Denoises, generate_from_noise
+from .order import FillChoice, candidates_of, draw_uniform, reading_of
+from .types import CanvasSeconds, CanvasStep, OpenCandidate, Unguided
 
 
 class FillsMasks(Protocol):

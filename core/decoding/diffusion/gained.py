@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.decoding.diffusion.types import CanvasStep
-from core.decoding.loop.text import Ending
+from ..loop.text import Ending
+from .types import CanvasStep
 
 
 def with_text(step: CanvasStep, ending: Ending, shown: int, gained: Sequence[int]) -> CanvasStep:

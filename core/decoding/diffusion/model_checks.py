@@ -8,35 +8,35 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from core.decoding.checks.common import MASS_TOLERANCE, TINY, count
-from core.decoding.checks.forwards import log_error, stretched
-from core.decoding.checks.model_checks import ending_faults, fit_faults, texts
-from core.decoding.counting import nth
-from core.decoding.diffusion.canvas import (
+from ..checks.common import MASS_TOLERANCE, TINY, count
+from ..checks.forwards import log_error, stretched
+from ..checks.model_checks import ending_faults, fit_faults, texts
+from ..counting import nth
+from ..errors import DecodingError
+from ..loop.run import token_limit
+from ..protocol import LanguageModel, offers
+from ..record.trace import Check, Trace
+from ..shaping.draws import interval_of
+from .canvas import (
     all_filled,
     as_tokens,
     canvas_steps,
     listed_in,
     replayed,
 )
-from core.decoding.diffusion.checks import canvas_check
-from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.engine import (
+from .checks import canvas_check
+from .config import Diffusion
+from .engine import (
     FillsMasks,
     PositionPicker,
     forward_canvas,
     require_masks,
 )
-from core.decoding.diffusion.noise import Denoises
-from core.decoding.diffusion.noise_model_checks import denoised_again, length_faults
-from core.decoding.diffusion.order import draw_uniform
-from core.decoding.diffusion.replay import CanvasReplay, position_error
-from core.decoding.diffusion.types import OpenPosition
-from core.decoding.errors import DecodingError
-from core.decoding.loop.run import token_limit
-from core.decoding.protocol import LanguageModel, offers
-from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.draws import interval_of
+from .noise import Denoises
+from .noise_model_checks import denoised_again, length_faults
+from .order import draw_uniform
+from .replay import CanvasReplay, position_error
+from .types import OpenPosition
 
 
 def model_checks(trace: Trace[Diffusion], model: LanguageModel) -> list[Check]:

@@ -14,11 +14,17 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.engine import Picker
-from core.decoding.config import MAX_NEW_TOKENS
-from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.gained import with_text
-from core.decoding.diffusion.types import (
+from ..autoregressive.engine import Picker
+from ..config import MAX_NEW_TOKENS
+from ..errors import ModelError
+from ..loop.run import token_limit
+from ..loop.text import Ending
+from ..protocol import LanguageModel, offers
+from ..record.steps import Step, TokenStep
+from ..shaping.draws import Pick
+from .config import Diffusion
+from .gained import with_text
+from .types import (
     OPEN_CANDIDATES,
     CanvasSeconds,
     CanvasStep,
@@ -26,12 +32,6 @@ from core.decoding.diffusion.types import (
     OpenCandidate,
     OpenPosition,
 )
-from core.decoding.errors import ModelError
-from core.decoding.loop.run import token_limit
-from core.decoding.loop.text import Ending
-from core.decoding.protocol import LanguageModel, offers
-from core.decoding.record.steps import Step, TokenStep
-from core.decoding.shaping.draws import Pick
 
 
 class EncodedText(Protocol):

@@ -7,13 +7,13 @@ from itertools import groupby, pairwise
 
 import torch
 
-from core.decoding.checks.common import MASS_TOLERANCE, count
-from core.decoding.counting import nth
-from core.decoding.diffusion.canvas import canvas_steps, listed_in
-from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.noise import Settling, accept
-from core.decoding.diffusion.types import OPEN_CANDIDATES, CanvasStep, OpenCandidate, OpenPosition
-from core.decoding.record.trace import Check, Trace
+from ..checks.common import MASS_TOLERANCE, count
+from ..counting import nth
+from ..record.trace import Check, Trace
+from .canvas import canvas_steps, listed_in
+from .config import Diffusion
+from .noise import Settling, accept
+from .types import OPEN_CANDIDATES, CanvasStep, OpenCandidate, OpenPosition
 
 
 def canvases_of(trace: Trace) -> list[list[CanvasStep]]:

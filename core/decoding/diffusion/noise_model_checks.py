@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from core.decoding.checks.common import MASS_TOLERANCE
-from core.decoding.counting import nth
-from core.decoding.diffusion.canvas import listed_in
-from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.noise import (
+from ..checks.common import MASS_TOLERANCE
+from ..counting import nth
+from ..protocol import LanguageModel
+from ..record.trace import Check, Trace
+from .canvas import listed_in
+from .config import Diffusion
+from .noise import (
     NoiseDice,
     canvas_count,
     entropies_of,
     require_denoiser,
     temperature_at,
 )
-from core.decoding.diffusion.noise_checks import canvases_of, tempered_entropies
-from core.decoding.diffusion.replay import CanvasReplay, position_error
-from core.decoding.diffusion.types import OPEN_CANDIDATES, CanvasStep
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import Check, Trace
+from .noise_checks import canvases_of, tempered_entropies
+from .replay import CanvasReplay, position_error
+from .types import OPEN_CANDIDATES, CanvasStep
 
 
 def length_faults(trace: Trace[Diffusion], model: LanguageModel) -> list[str]:

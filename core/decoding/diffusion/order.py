@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 
-from core.decoding.diffusion.canvas import Slots
-from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.types import OPEN_CANDIDATES, OpenCandidate, OpenPosition
-from core.decoding.record.steps import TokenStep
-from core.decoding.shaping.stage import named_uniform
+from ..record.steps import TokenStep
+from ..shaping.stage import named_uniform
+from .canvas import Slots
+from .config import Diffusion
+from .types import OPEN_CANDIDATES, OpenCandidate, OpenPosition
 
 
 def draw_uniform(config: Diffusion, step: int, position: int) -> float:

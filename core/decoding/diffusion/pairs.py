@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import torch
 
-from core.decoding.diffusion.canvas import canvas_steps, replayed
-from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.engine import forward_canvas, require_masks
-from core.decoding.diffusion.types import TogetherToken
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import Trace
+from ..protocol import LanguageModel
+from ..record.trace import Trace
+from .canvas import canvas_steps, replayed
+from .config import Diffusion
+from .engine import forward_canvas, require_masks
+from .types import TogetherToken
 
 
 def together(

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from core.decoding.checks.common import count, worst
-from core.decoding.checks.forwards import (
+from ..checks.common import count, worst
+from ..checks.forwards import (
     candidate_error,
     entropy_of,
     largest_logit,
@@ -17,14 +17,14 @@ from core.decoding.checks.forwards import (
     logit_tolerance,
     nan_first,
 )
-from core.decoding.checks.token_replay import SAME_STAGES, TokenReplay, record_picked
-from core.decoding.counting import counted, nth
-from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.order import draw_uniform
-from core.decoding.diffusion.types import OPEN_CANDIDATES, CanvasStep, OpenCandidate, OpenPosition
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Check, Trace
+from ..checks.token_replay import SAME_STAGES, TokenReplay, record_picked
+from ..counting import counted, nth
+from ..protocol import LanguageModel
+from ..record.steps import TokenStep
+from ..record.trace import Check, Trace
+from .config import Diffusion
+from .order import draw_uniform
+from .types import OPEN_CANDIDATES, CanvasStep, OpenCandidate, OpenPosition
 
 
 class _TokenReplay(TokenReplay):

@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
-from core.decoding.config import MAX_NEW_TOKENS, Ended
-from core.decoding.diffusion.config import MAX_CANVAS, FillOrder
-from core.decoding.record.bounds import (
+from ..config import MAX_NEW_TOKENS, Ended
+from ..record.bounds import (
     Bounds,
     ByColumn,
     FiniteNumber,
@@ -24,7 +23,8 @@ from core.decoding.record.bounds import (
     TokenId,
     TokenIds,
 )
-from core.decoding.record.steps import Step, TokenStep
+from ..record.steps import Step, TokenStep
+from .config import MAX_CANVAS, FillOrder
 
 # Most probable tokens that are recorded at every masked position.
 OPEN_CANDIDATES = 5

@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from core.decoding.autoregressive.config import Greedy, Sampling
-from core.decoding.autoregressive.engine import Picker
-from core.decoding.errors import DecodingError
-from core.decoding.lab.types import Continuation, RowToken
-from core.decoding.loop.run import token_limit
-from core.decoding.loop.text import Ending, join_text
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import FinishReason
-from core.decoding.requirements import require_all_tokens
+from ..autoregressive.config import Greedy, Sampling
+from ..autoregressive.engine import Picker
+from ..errors import DecodingError
+from ..loop.run import token_limit
+from ..loop.text import Ending, join_text
+from ..protocol import LanguageModel
+from ..record.steps import FinishReason
+from ..requirements import require_all_tokens
+from .types import Continuation, RowToken
 
 
 class RowStep(NamedTuple):

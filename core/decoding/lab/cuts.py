@@ -7,12 +7,12 @@ from typing import Any
 
 import torch
 
-from core.decoding.autoregressive.config import Sampling
-from core.decoding.lab.step import StepLogits
-from core.decoding.lab.types import Cut, LabStep
-from core.decoding.shaping.config import SAMPLERS, SETTINGS, parts_of
-from core.decoding.shaping.stage import StepContext
-from core.decoding.shaping.stages import ACTS
+from ..autoregressive.config import Sampling
+from ..shaping.config import SAMPLERS, SETTINGS, parts_of
+from ..shaping.stage import StepContext
+from ..shaping.stages import ACTS
+from .step import StepLogits
+from .types import Cut, LabStep
 
 CUTS = tuple(name for name in SAMPLERS if SETTINGS[name].role == "filter")
 

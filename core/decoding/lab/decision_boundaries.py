@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from core.decoding.autoregressive.config import Sampling
-from core.decoding.lab.step import StepLogits, noise_of
-from core.decoding.lab.types import KnobBoundaries, TokenInterval
-from core.decoding.shaping.config import SETTINGS
-from core.decoding.shaping.draws import draw
-from core.decoding.shaping.orders import Order
-from core.decoding.shaping.stages import Distribution, raw_distribution
-from core.decoding.validation import MIN_TEMPERATURE
+from ..autoregressive.config import Sampling
+from ..shaping.config import SETTINGS
+from ..shaping.draws import draw
+from ..shaping.orders import Order
+from ..shaping.stages import Distribution, raw_distribution
+from ..validation import MIN_TEMPERATURE
+from .step import StepLogits, noise_of
+from .types import KnobBoundaries, TokenInterval
 
 _SCAN_POINTS = 33
 # Precision as parts of a knob's range: elsewhere what a figure can show; finer for the boundaries

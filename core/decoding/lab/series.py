@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.config import Sampling
-from core.decoding.checks.statistics import chi_square, p_value
-from core.decoding.lab.step import StepLogits, candidate_of
-from core.decoding.lab.types import RollBin, Rolls, Sweep
-from core.decoding.protocol import Vocabulary
-from core.decoding.shaping.draws import draw, draw_noise, generator_at
-from core.decoding.shaping.orders import Order
-from core.decoding.shaping.stages import Distribution, raw_distribution
+from ..autoregressive.config import Sampling
+from ..checks.statistics import chi_square, p_value
+from ..protocol import Vocabulary
+from ..shaping.draws import draw, draw_noise, generator_at
+from ..shaping.orders import Order
+from ..shaping.stages import Distribution, raw_distribution
+from .step import StepLogits, candidate_of
+from .types import RollBin, Rolls, Sweep
 
 _LEAST_EXPECTED = 5.0
 

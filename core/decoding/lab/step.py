@@ -13,20 +13,20 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.config import Sampling
-from core.decoding.lab.types import Crossing, LabStep
-from core.decoding.loop.recording import rank_of, read_step
-from core.decoding.loop.text import join_prompt, join_text
-from core.decoding.protocol import LanguageModel, Vocabulary
-from core.decoding.record.steps import Candidate, Draw, Stage, StepSeconds, TokenStep
-from core.decoding.record.trace import Timings, Trace
-from core.decoding.requirements import require_all_tokens
-from core.decoding.shaping.config import Shaping
-from core.decoding.shaping.draws import draw, noise_at
-from core.decoding.shaping.orders import TRANSFORMERS, Order
-from core.decoding.shaping.stage import NO_STATES
-from core.decoding.shaping.stages import Distribution
-from core.decoding.shaping.step import StepShaper
+from ..autoregressive.config import Sampling
+from ..loop.recording import rank_of, read_step
+from ..loop.text import join_prompt, join_text
+from ..protocol import LanguageModel, Vocabulary
+from ..record.steps import Candidate, Draw, Stage, StepSeconds, TokenStep
+from ..record.trace import Timings, Trace
+from ..requirements import require_all_tokens
+from ..shaping.config import Shaping
+from ..shaping.draws import draw, noise_at
+from ..shaping.orders import TRANSFORMERS, Order
+from ..shaping.stage import NO_STATES
+from ..shaping.stages import Distribution
+from ..shaping.step import StepShaper
+from .types import Crossing, LabStep
 
 
 class StepLogits(NamedTuple):

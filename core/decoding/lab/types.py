@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple, TypeAlias
 
-from core.decoding.autoregressive.config import Sampling
-from core.decoding.config import MAX_CANDIDATES, DrawMethod, MethodConfig
-from core.decoding.record.bounds import (
+from ..autoregressive.config import Sampling
+from ..config import MAX_CANDIDATES, DrawMethod, MethodConfig
+from ..record.bounds import (
     MAX_COUNT,
     Bounds,
     Index,
@@ -26,10 +26,10 @@ from core.decoding.record.bounds import (
     ShortText,
     TokenId,
 )
-from core.decoding.record.steps import Candidate, FinishReason, TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.orders import Order
-from core.decoding.validation import ShortRepr
+from ..record.steps import Candidate, FinishReason, TokenStep
+from ..record.trace import Trace
+from ..shaping.orders import Order
+from ..validation import ShortRepr
 
 _Temperatures = Bounds(max_length=201)
 _Tokens = Bounds(max_length=100)

@@ -9,20 +9,20 @@ from typing import NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
-from core.decoding.errors import DecodingError
-from core.decoding.protocol import LanguageModel, Vocabulary
-from core.decoding.record.steps import Candidate, MarkedToken, PromptPosition, Second, Stage
-from core.decoding.shaping.draws import Pick, noisy_scores
-from core.decoding.shaping.known import known_distribution
-from core.decoding.shaping.long_rows import (
+from ..errors import DecodingError
+from ..protocol import LanguageModel, Vocabulary
+from ..record.steps import Candidate, MarkedToken, PromptPosition, Second, Stage
+from ..shaping.draws import Pick, noisy_scores
+from ..shaping.known import known_distribution
+from ..shaping.long_rows import (
     Ranking,
     count_above,
     count_equal,
     ranked,
     ranked_rows,
 )
-from core.decoding.shaping.stage import SecondLogits, TokenScores
-from core.decoding.shaping.stages import NO_DISTRIBUTION, Distribution
+from ..shaping.stage import SecondLogits, TokenScores
+from ..shaping.stages import NO_DISTRIBUTION, Distribution
 
 PROMPT_CANDIDATES = 5
 _AT_ONCE = 5 * 2**17  # Number of logits of prompt positions that are read at once.

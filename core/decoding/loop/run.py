@@ -11,18 +11,18 @@ from time import perf_counter
 
 from torch import Tensor
 
-from core.decoding.config import MethodConfig
-from core.decoding.constraints.notes import constraint_notes
-from core.decoding.errors import LoadingStoppedError, LostModelError, UnknownTokensError
-from core.decoding.loop.recording import read_prompt
-from core.decoding.loop.text import join_text
-from core.decoding.method import Config
-from core.decoding.methods import method_of
-from core.decoding.protocol import Context, LanguageModel, OnLogits
-from core.decoding.record.notes import BROKEN_OFF, DOUBLED_START, RECOMPUTED, Note
-from core.decoding.record.steps import PromptPosition, PromptStep, Step
-from core.decoding.record.trace import Timings, Trace
-from core.decoding.validation import brief
+from ..config import MethodConfig
+from ..constraints.notes import constraint_notes
+from ..errors import LoadingStoppedError, LostModelError, UnknownTokensError
+from ..method import Config
+from ..methods import method_of
+from ..protocol import Context, LanguageModel, OnLogits
+from ..record.notes import BROKEN_OFF, DOUBLED_START, RECOMPUTED, Note
+from ..record.steps import PromptPosition, PromptStep, Step
+from ..record.trace import Timings, Trace
+from ..validation import brief
+from .recording import read_prompt
+from .text import join_text
 
 
 def process_prompt(

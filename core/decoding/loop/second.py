@@ -10,10 +10,10 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
-from core.decoding.config import MethodConfig
-from core.decoding.errors import ConfigError, PromptError
-from core.decoding.protocol import Context, LanguageModel, Layered, Wrapped, offers
-from core.decoding.shaping.stage import SecondLogits, StepContext, shared_length
+from ..config import MethodConfig
+from ..errors import ConfigError, PromptError
+from ..protocol import Context, LanguageModel, Layered, Wrapped, offers
+from ..shaping.stage import SecondLogits, StepContext, shared_length
 
 
 class FollowedText:

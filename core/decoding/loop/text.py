@@ -5,10 +5,10 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 
-from core.decoding.config import Ended, MethodConfig
-from core.decoding.errors import ConfigError
-from core.decoding.protocol import LanguageModel, Vocabulary
-from core.decoding.validation import brief
+from ..config import Ended, MethodConfig
+from ..errors import ConfigError
+from ..protocol import LanguageModel, Vocabulary
+from ..validation import brief
 
 # Texts before a continuation as it is encoded: at least one doesn't merge with its letters.
 _BEFORE = ("\n", "a", "1", ".", ")")

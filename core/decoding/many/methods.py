@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.decoding.beam.compare import hypothesis_text, winner_candidates
-from core.decoding.beam.replay import best_row
-from core.decoding.config import MethodConfig
-from core.decoding.errors import DecodingError
-from core.decoding.lab.types import RowToken
-from core.decoding.many.types import sharing_prompt
-from core.decoding.record.characters import whole_characters
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.types import DraftRound
+from ..beam.compare import hypothesis_text, winner_candidates
+from ..beam.replay import best_row
+from ..config import MethodConfig
+from ..errors import DecodingError
+from ..lab.types import RowToken
+from ..record.characters import whole_characters
+from ..record.trace import Trace
+from ..speculative.types import DraftRound
+from .types import sharing_prompt
 
 if TYPE_CHECKING:
-    from core.decoding.protocol import LanguageModel
+    from ..protocol import LanguageModel
 
 
 class Cost(NamedTuple):
@@ -128,8 +128,8 @@ def send_methods(
     Raises:
         DecodingError: the first error, if the model runs none of them.
     """
-    from core.decoding.check import collect_checked
-    from core.decoding.methods import method_of
+    from ..check import collect_checked
+    from ..methods import method_of
 
     errors: list[DecodingError | None] = []
     made: list[Trace] = []

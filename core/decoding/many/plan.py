@@ -9,12 +9,12 @@ from itertools import product
 from math import prod
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens, drawn_by
-from core.decoding.config import MethodConfig
-from core.decoding.errors import ConfigError
-from core.decoding.many.types import MAX_MANY, shown
-from core.decoding.shaping.config import KNOB_SETTINGS, Shaping
-from core.decoding.validation import MAX_SEED, brief
+from ..autoregressive.config import Greedy, Sampling, as_single_tokens, drawn_by
+from ..config import MethodConfig
+from ..errors import ConfigError
+from ..shaping.config import KNOB_SETTINGS, Shaping
+from ..validation import MAX_SEED, brief
+from .types import MAX_MANY, shown
 
 Vary: TypeAlias = Literal["nothing", "seed", "batch", "threads", "dtype", "all"]
 VARY: tuple[Vary, ...] = ("nothing", "seed", "batch", "threads", "dtype", "all")

@@ -9,23 +9,23 @@ from functools import cache
 
 import torch
 
-from core.decoding.autoregressive.engine import continue_each
-from core.decoding.decode import collect
-from core.decoding.errors import ConfigError
-from core.decoding.loop.run import doubled_start, process_prompt, record_run
-from core.decoding.loop.text import join_prompt
-from core.decoding.many.plan import ALL_THREADS, RunBatch, varies_computing
-from core.decoding.many.types import sharing_prompt
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.notes import computed
-from core.decoding.record.steps import Step
-from core.decoding.record.trace import Trace
-from core.decoding.requirements import (
+from ..autoregressive.engine import continue_each
+from ..decode import collect
+from ..errors import ConfigError
+from ..loop.run import doubled_start, process_prompt, record_run
+from ..loop.text import join_prompt
+from ..protocol import LanguageModel
+from ..record.notes import computed
+from ..record.steps import Step
+from ..record.trace import Trace
+from ..requirements import (
     encode_prompt,
     in_dtype,
     require_models,
     require_settings,
 )
+from .plan import ALL_THREADS, RunBatch, varies_computing
+from .types import sharing_prompt
 
 
 def run_batches(

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from core.decoding.autoregressive.config import Sampling
-from core.decoding.comparison.parting import compare, setting_differences
-from core.decoding.comparison.types import Parting
-from core.decoding.errors import TraceError
-from core.decoding.record.notes import ROWS, THREADS
-from core.decoding.record.steps import PromptStep
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import Shaping
-from core.decoding.validation import ShortRepr
+from ..autoregressive.config import Sampling
+from ..comparison.parting import compare, setting_differences
+from ..comparison.types import Parting
+from ..errors import TraceError
+from ..record.notes import ROWS, THREADS
+from ..record.steps import PromptStep
+from ..record.trace import Trace
+from ..shaping.config import Shaping
+from ..validation import ShortRepr
 
 MAX_MANY = 100
 _ORDER = ["method", *Sampling.__dataclass_fields__, *Shaping.__dataclass_fields__]

@@ -8,17 +8,17 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from core.decoding.comparison.readings import divergence_of, logits_before, require_same_tokens
-from core.decoding.errors import ConfigError
-from core.decoding.loop.run import read_again
-from core.decoding.loop.text import single_token
-from core.decoding.protocol import LanguageModel
-from core.decoding.reading.read import text_ids
-from core.decoding.reading.types import MOST_PINS, ModelDivergence, PinnedToken, TokenDivergence
-from core.decoding.record.trace import Trace
-from core.decoding.requirements import in_dtype, require_all_tokens, require_models
-from core.decoding.shaping.long_rows import count_above, count_equal
-from core.decoding.shaping.settings.bias import token_in
+from ..comparison.readings import divergence_of, logits_before, require_same_tokens
+from ..errors import ConfigError
+from ..loop.run import read_again
+from ..loop.text import single_token
+from ..protocol import LanguageModel
+from ..record.trace import Trace
+from ..requirements import in_dtype, require_all_tokens, require_models
+from ..shaping.long_rows import count_above, count_equal
+from ..shaping.settings.bias import token_in
+from .read import text_ids
+from .types import MOST_PINS, ModelDivergence, PinnedToken, TokenDivergence
 
 
 def pins_in(model: LanguageModel, texts: Sequence[str]) -> tuple[int, ...]:

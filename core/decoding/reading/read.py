@@ -7,24 +7,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from core.decoding.autoregressive.config import Greedy
-from core.decoding.autoregressive.engine import read_given
-from core.decoding.config import MAX_NEW_TOKENS, MethodConfig
-from core.decoding.decode import collect
-from core.decoding.errors import ContextLengthError, PromptError
-from core.decoding.loop.run import doubled_start, record_run
-from core.decoding.loop.text import join_prompt, single_token, visible_bytes
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import Step
-from core.decoding.record.trace import Trace
-from core.decoding.requirements import (
+from ..autoregressive.config import Greedy
+from ..autoregressive.engine import read_given
+from ..config import MAX_NEW_TOKENS, MethodConfig
+from ..decode import collect
+from ..errors import ContextLengthError, PromptError
+from ..loop.run import doubled_start, record_run
+from ..loop.text import join_prompt, single_token, visible_bytes
+from ..protocol import LanguageModel
+from ..record.steps import Step
+from ..record.trace import Trace
+from ..requirements import (
     encode_prompt,
     require_all_tokens,
     require_given,
     require_models,
 )
-from core.decoding.shaping.config import SETTINGS, Shaping
-from core.decoding.shaping.settings.bias import token_in
+from ..shaping.config import SETTINGS, Shaping
+from ..shaping.settings.bias import token_in
 
 
 def read_text(

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from core.decoding.autoregressive.config import Greedy
-from core.decoding.counting import nth
-from core.decoding.record.characters import BYTES, is_byte_part
-from core.decoding.record.steps import Candidate
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.settings.bias import token_in
+from ..autoregressive.config import Greedy
+from ..counting import nth
+from ..record.characters import BYTES, is_byte_part
+from ..record.steps import Candidate
+from ..record.trace import Trace
+from ..shaping.settings.bias import token_in
 
 MOST_PINS = 5
 MOST_WORD_TOKENS = 8

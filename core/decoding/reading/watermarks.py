@@ -7,9 +7,9 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from core.decoding.record.steps import MarkedToken
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import WATERMARKS, Shaping
+from ..record.steps import MarkedToken
+from ..record.trace import Trace
+from ..shaping.config import WATERMARKS, Shaping
 
 # From this number of tokens on, a detector's verdict is worth something.
 ENOUGH = 200

@@ -9,14 +9,14 @@ from contextlib import suppress
 import torch
 from torch import Tensor
 
-from core.decoding.errors import ConfigError, PromptError
-from core.decoding.loop.run import read_again
-from core.decoding.loop.text import encode_continuation, spells
-from core.decoding.protocol import LanguageModel
-from core.decoding.reading.types import MOST_WORD_TOKENS, FollowedWord, WordSpelling
-from core.decoding.record.trace import Trace
-from core.decoding.requirements import require_all_tokens, require_models
-from core.decoding.validation import brief
+from ..errors import ConfigError, PromptError
+from ..loop.run import read_again
+from ..loop.text import encode_continuation, spells
+from ..protocol import LanguageModel
+from ..record.trace import Trace
+from ..requirements import require_all_tokens, require_models
+from ..validation import brief
+from .types import MOST_WORD_TOKENS, FollowedWord, WordSpelling
 
 
 class _StoppedError(Exception):

@@ -12,16 +12,16 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.engine import Picker
-from core.decoding.autoregressive.picked import cannot_force
-from core.decoding.errors import DecodingError
-from core.decoding.protocol import Context, LanguageModel
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.controller import BudgetController
-from core.decoding.reasoning.transcript import Piece
-from core.decoding.record.steps import FinishReason
-from core.decoding.requirements import encode_prompt, require_all_tokens
-from core.decoding.shaping.stages import NO_DISTRIBUTION
+from ..autoregressive.engine import Picker
+from ..autoregressive.picked import cannot_force
+from ..errors import DecodingError
+from ..protocol import Context, LanguageModel
+from ..record.steps import FinishReason
+from ..requirements import encode_prompt, require_all_tokens
+from ..shaping.stages import NO_DISTRIBUTION
+from .config import Reasoning
+from .controller import BudgetController
+from .transcript import Piece
 
 # Maximum number of float32 logits of prompts that are held at a time.
 _HELD = 16 * 2**20

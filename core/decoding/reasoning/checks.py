@@ -8,21 +8,21 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from core.decoding.autoregressive.engine import Picker
-from core.decoding.autoregressive.picked import ForcedToken, Picked
-from core.decoding.checks import model_checks as token_model_checks
-from core.decoding.checks import trace_checks
-from core.decoding.checks.common import count
-from core.decoding.checks.token_replay import record_picked
-from core.decoding.counting import nth
-from core.decoding.errors import DecodingError
-from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning.calculator import END_RESULT, call_at_end, result_of
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.controller import BudgetController
-from core.decoding.reasoning.transcript import Piece, ReasoningSummary, pieces_of, read_run
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Check, Trace
+from ..autoregressive.engine import Picker
+from ..autoregressive.picked import ForcedToken, Picked
+from ..checks import model_checks as token_model_checks
+from ..checks import trace_checks
+from ..checks.common import count
+from ..checks.token_replay import record_picked
+from ..counting import nth
+from ..errors import DecodingError
+from ..protocol import LanguageModel
+from ..record.steps import TokenStep
+from ..record.trace import Check, Trace
+from .calculator import END_RESULT, call_at_end, result_of
+from .config import Reasoning
+from .controller import BudgetController
+from .transcript import Piece, ReasoningSummary, pieces_of, read_run
 
 
 class _Run(NamedTuple):

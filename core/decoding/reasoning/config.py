@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens
-from core.decoding.config import MAX_NEW_TOKENS, SEED, DrawMethod, MethodConfig, setting
-from core.decoding.errors import ConfigError
-from core.decoding.validation import Interval, brief, require_text
+from ..autoregressive.config import Greedy, Sampling, as_single_tokens
+from ..config import MAX_NEW_TOKENS, SEED, DrawMethod, MethodConfig, setting
+from ..errors import ConfigError
+from ..validation import Interval, brief, require_text
 
 # Room for both thinking marks; written as ordinary text, a mark has several tokens.
 MARK_TOKENS = 16

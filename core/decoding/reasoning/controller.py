@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.config import Ended
-from core.decoding.errors import ConfigError
-from core.decoding.loop.run import token_limit
-from core.decoding.loop.text import TextStream, encode_continuation, join_prompt, visible_bytes
-from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning.calculator import CALL_IN_VIEW, END_RESULT, call_at_end, result_of
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.record.steps import ForcedAs, Phase
-from core.decoding.validation import brief
+from ..config import Ended
+from ..errors import ConfigError
+from ..loop.run import token_limit
+from ..loop.text import TextStream, encode_continuation, join_prompt, visible_bytes
+from ..protocol import LanguageModel
+from ..record.steps import ForcedAs, Phase
+from ..validation import brief
+from .calculator import CALL_IN_VIEW, END_RESULT, call_at_end, result_of
+from .config import Reasoning
 
 
 class TokenDecision(NamedTuple):

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from time import perf_counter
 
-from core.decoding.autoregressive.engine import Picker
-from core.decoding.autoregressive.picked import ForcedToken
-from core.decoding.loop.run import process_prompt
-from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.controller import BudgetController
-from core.decoding.record.steps import Step
+from ..autoregressive.engine import Picker
+from ..autoregressive.picked import ForcedToken
+from ..loop.run import process_prompt
+from ..protocol import LanguageModel
+from ..record.steps import Step
+from .config import Reasoning
+from .controller import BudgetController
 
 
 def generate(model: LanguageModel, prompt_ids: Sequence[int], config: Reasoning) -> Iterator[Step]:

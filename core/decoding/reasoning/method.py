@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from core.decoding.autoregressive.method import GREEDY_AT_0
-from core.decoding.method import Method
-from core.decoding.reasoning.config import Reasoning
+from ..autoregressive.method import GREEDY_AT_0
+from ..method import Method
+from .config import Reasoning
 
 REASONING = Method(
     config=Reasoning,
-    engine="core.decoding.reasoning.engine:generate",
+    engine=f"{__package__}.engine:generate",
     against_model="Scores the text again in one independent forward pass, shapes it anew, and "
     "applies the budget's rules again to what the model picked.",
-    self_checks="core.decoding.reasoning.checks:self_checks",
-    model_checks="core.decoding.reasoning.checks:model_checks",
+    self_checks=f"{__package__}.checks:self_checks",
+    model_checks=f"{__package__}.checks:model_checks",
     notes=lambda config: (GREEDY_AT_0,) if config.do_sample and not config.draws else (),
 )

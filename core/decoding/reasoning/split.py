@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.loop.text import Cutter, TextStream, join_prompt
-from core.decoding.protocol import LanguageModel, Vocabulary
-from core.decoding.record.steps import Phase
+from ..loop.text import Cutter, TextStream, join_prompt
+from ..protocol import LanguageModel, Vocabulary
+from ..record.steps import Phase
 
 # Number of tokens at a prompt's end that are searched for a mark; no mark has more.
 END_OF_PROMPT = 32

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from core.decoding.reasoning.calculator import CALL, CALL_MARKS, END_RESULT, call_at_end
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.types import CalculatorCall
-from core.decoding.record.steps import ForcedAs, Phase, TokenStep
+from ..record.steps import ForcedAs, Phase, TokenStep
+from .calculator import CALL, CALL_MARKS, END_RESULT, call_at_end
+from .config import Reasoning
+from .types import CalculatorCall
 
 
 class Piece(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple, TypeAlias
 
-from core.decoding.record.bounds import Bounds, ByColumn, FiniteNumber, Prob, ShortText, TokenId
+from .bounds import Bounds, ByColumn, FiniteNumber, Prob, ShortText, TokenId
 
 MAX_COMPARED = 64
 

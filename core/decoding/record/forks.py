@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from core.decoding.record.steps import Candidate, TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.validation import ShortRepr
+from ..validation import ShortRepr
+from .steps import Candidate, TokenStep
+from .trace import Trace
 
 # Tokens in a row that two endings need in common to count as together again.
 LEAST_COMMON = 4

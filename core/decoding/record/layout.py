@@ -30,9 +30,9 @@ from typing import (
 from pydantic_core import CoreConfig, CoreSchema, SchemaValidator, ValidationError
 from pydantic_core import core_schema as cs
 
-from core.decoding.errors import ConfigError, TraceError
-from core.decoding.record.bounds import Bounds, ByColumn, LeftOut, OneOf, Spread
-from core.decoding.validation import brief, shortened
+from ..errors import ConfigError, TraceError
+from ..validation import brief, shortened
+from .bounds import Bounds, ByColumn, LeftOut, OneOf, Spread
 
 _CONSTANTS = ("schema", "version", "kind")
 _STRICT = CoreConfig(strict=True, allow_inf_nan=False)

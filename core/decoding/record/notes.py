@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from core.decoding.counting import counted
-from core.decoding.record.bounds import MAX_TEXT
+from ..counting import counted
+from .bounds import MAX_TEXT
 
 TEMPERATURE_0, DOUBLED_START, RECOMPUTED = "temperature_0", "doubled_start", "cache_recomputed"
 CONSTRAINT_LEFT, CONSTRAINT_OPEN = "constraint_left", "constraint_open"

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
-from core.decoding.config import MAX_CANDIDATES, DrawMethod, Ended
-from core.decoding.record.bounds import (
+from ..config import MAX_CANDIDATES, DrawMethod, Ended
+from ..shaping.config import STAGES
+from ..validation import ShortRepr
+from .bounds import (
     MAX_NUMBER,
     MAX_STEPS,
     Bounds,
@@ -24,9 +26,7 @@ from core.decoding.record.bounds import (
     TokenId,
     Uniform,
 )
-from core.decoding.record.compared import ComparedTokens
-from core.decoding.shaping.config import STAGES
-from core.decoding.validation import ShortRepr
+from .compared import ComparedTokens
 
 StageName: TypeAlias = Annotated[str, OneOf(STAGES)]
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
-from core.decoding.config import ConfigT_co, MethodConfig
-from core.decoding.errors import TraceError
-from core.decoding.files import own_json, save_file
-from core.decoding.record.bounds import (
+from ..config import ConfigT_co, MethodConfig
+from ..errors import TraceError
+from ..files import own_json, save_file
+from ..validation import brief
+from .bounds import (
     MAX_STEPS,
     Bounds,
     FiniteNumber,
@@ -28,9 +29,9 @@ from core.decoding.record.bounds import (
     Spread,
     TokenIds,
 )
-from core.decoding.record.check_words import CHECK_WORDS
-from core.decoding.record.notes import Note
-from core.decoding.record.steps import (
+from .check_words import CHECK_WORDS
+from .notes import Note
+from .steps import (
     NO_RECORD,
     FinishReason,
     MethodRecord,
@@ -38,18 +39,18 @@ from core.decoding.record.steps import (
     Step,
     TokenStep,
 )
-from core.decoding.validation import brief
 
 if TYPE_CHECKING:  # Only annotations need the methods' types; the record itself needs no method.
     from pandas import DataFrame
 
-    from core.decoding.beam.types import BeamStep, Hypothesis
-    from core.decoding.speculative.types import DraftRound
+    from ..beam.types import BeamStep, Hypothesis
+    from ..speculative.types import DraftRound
 
 # Imported late: the serializer imports the methods, which import this file.
-_FILE = "core.decoding.serial"
-_FRAMES = "core.traces.frames"
-_HTML = "core.export.web.trace_html"
+_CORE = __name__.partition(".")[0]
+_FILE = f"{_CORE}.decoding.serial"
+_FRAMES = f"{_CORE}.traces.frames"
+_HTML = f"{_CORE}.export.web.trace_html"
 
 _Config = TypeVar("_Config", bound=MethodConfig)
 _Value = TypeVar("_Value")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
-from core.decoding.counting import nth
-from core.decoding.errors import TraceError
-from core.decoding.record.bounds import Bounds, Index, ShortText
-from core.decoding.record.trace import Trace
-from core.decoding.validation import ShortRepr
+from ..counting import nth
+from ..errors import TraceError
+from ..validation import ShortRepr
+from .bounds import Bounds, Index, ShortText
+from .trace import Trace
 
 MAX_RUNS = 32
 

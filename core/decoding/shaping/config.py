@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from core.decoding.shaping.settings.guidance import Guidance
-from core.decoding.shaping.spec import SettingSpec, specs_of
+from .settings.guidance import Guidance
+from .spec import SettingSpec, specs_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

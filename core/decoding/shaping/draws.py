@@ -9,9 +9,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.config import DrawMethod
-from core.decoding.shaping.long_rows import LONG, first_maximum
-from core.decoding.shaping.stages import Distribution
+from ..config import DrawMethod
+from .long_rows import LONG, first_maximum
+from .stages import Distribution
 
 # Most draws fall among the most probable tokens; selecting this many takes a fifth of a sort's
 # time.

@@ -15,10 +15,10 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from core.decoding.errors import DecodingError, UnknownTokensError
-from core.decoding.shaping.config import BANS, CONTRASTS, SETTINGS, WARPERS, WATERMARKS
-from core.decoding.shaping.long_rows import first_maximum
-from core.decoding.shaping.stages import (
+from ..errors import DecodingError, UnknownTokensError
+from .config import BANS, CONTRASTS, SETTINGS, WARPERS, WATERMARKS
+from .long_rows import first_maximum
+from .stages import (
     NO_DISTRIBUTION,
     Distribution,
     Processor,

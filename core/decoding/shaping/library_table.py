@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from core.decoding.shaping.config import LISTED, SETTINGS, parts_of
-from core.decoding.shaping.orders import ORDERS
+from .config import LISTED, SETTINGS, parts_of
+from .orders import ORDERS
 
 _INTRODUCTION = """# Samplers
 

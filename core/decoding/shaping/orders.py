@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.decoding.shaping.config import ACTING, MIROSTAT_ALONE, SEQUENCES, SETTINGS, Shaping
+from .config import ACTING, MIROSTAT_ALONE, SEQUENCES, SETTINGS, Shaping
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar
 
-from core.decoding.validation import Interval, require_inside
+from ..validation import Interval, require_inside
 
 Value = TypeVar("Value")
 # penalty: changes logits depending on the earlier text; ban: removes tokens depending on it; both

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from torch import Tensor
 
-from core.decoding.errors import DecodingError
+from ..errors import DecodingError
 
 if TYPE_CHECKING:
-    from core.decoding.constraints.grammar import Grammars
+    from ..constraints.grammar import Grammars
 
 
 def named_uniform(seed: int, name: str, index: int) -> float:

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.errors import DecodingError
-from core.decoding.shaping.config import (
+from ..errors import DecodingError
+from .config import (
     ACTING,
     BANS,
     CONTRASTS,
     RESCALING,
     SETTINGS,
 )
-from core.decoding.shaping.functions import (
+from .functions import (
     constraint,
     filters,
     guidance,
@@ -27,8 +27,8 @@ from core.decoding.shaping.functions import (
     temperatures,
     watermarks,
 )
-from core.decoding.shaping.long_rows import LONG, Ranking, count_above, places_left
-from core.decoding.shaping.stage import SecondLogits, StageFunction, TokenScores
+from .long_rows import LONG, Ranking, count_above, places_left
+from .stage import SecondLogits, StageFunction, TokenScores
 
 
 class Processor(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.shaping.config import SETTINGS, Shaping
+from .config import SETTINGS, Shaping
 
 
 def next_states(

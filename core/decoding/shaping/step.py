@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.config import (
+from .config import (
     BANS,
     PENALTIES,
     RUN_ORDER,
@@ -44,10 +44,10 @@ from core.decoding.shaping.config import (
     WATERMARKS,
     Shaping,
 )
-from core.decoding.shaping.functions.penalties import remove_tokens
-from core.decoding.shaping.known import shape_known
-from core.decoding.shaping.long_rows import Ranking, first_maximum
-from core.decoding.shaping.stage import (
+from .functions.penalties import remove_tokens
+from .known import shape_known
+from .long_rows import Ranking, first_maximum
+from .stage import (
     NO_STATES,
     BoundStage,
     NamedNoise,
@@ -55,7 +55,7 @@ from core.decoding.shaping.stage import (
     StepContext,
     shared_length,
 )
-from core.decoding.shaping.stages import (
+from .stages import (
     ACTS,
     READS_STEP,
     Distribution,
@@ -64,10 +64,10 @@ from core.decoding.shaping.stages import (
     raw_distribution,
     shape,
 )
-from core.decoding.shaping.states import next_states
+from .states import next_states
 
 if TYPE_CHECKING:
-    from core.decoding.constraints.grammar import Grammars
+    from ..constraints.grammar import Grammars
 
 # Above this many tokens, sorting row by row is faster than sorting the batch.
 _BATCHED_SORTS_TO = 4096

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.speculative.config import Acceptance
+from .config import Acceptance
 
 
 def accept_probability(target_prob: float, draft_prob: float) -> float:

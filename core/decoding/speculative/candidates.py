@@ -8,10 +8,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.protocol import LanguageModel
-from core.decoding.speculative.distributions import Rows
-from core.decoding.speculative.rounds import by_target
-from core.decoding.speculative.types import PairCandidate
+from ..protocol import LanguageModel
+from .distributions import Rows
+from .rounds import by_target
+from .types import PairCandidate
 
 
 class Position(NamedTuple):

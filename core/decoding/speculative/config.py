@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias
 
-from core.decoding.config import SEED, SHARE, MethodConfig, setting
-from core.decoding.shaping.config import Shaping
-from core.decoding.validation import TEMPERATURE, Interval
+from ..config import SEED, SHARE, MethodConfig, setting
+from ..shaping.config import Shaping
+from ..validation import TEMPERATURE, Interval
 
 Acceptance: TypeAlias = Literal["speculative", "exact", "typical"]
 Scoring: TypeAlias = Literal["multi_query", "batch_expansion"]

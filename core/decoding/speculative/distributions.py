@@ -14,14 +14,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.constraints.grammar import grammars_of
-from core.decoding.errors import DecodingError
-from core.decoding.protocol import LanguageModel
-from core.decoding.shaping.config import Shaping
-from core.decoding.shaping.draws import place_by_uniform
-from core.decoding.shaping.stages import NO_DISTRIBUTION
-from core.decoding.shaping.step import StepShaper
-from core.decoding.speculative.config import Speculative
+from ..constraints.grammar import grammars_of
+from ..errors import DecodingError
+from ..protocol import LanguageModel
+from ..shaping.config import Shaping
+from ..shaping.draws import place_by_uniform
+from ..shaping.stages import NO_DISTRIBUTION
+from ..shaping.step import StepShaper
+from .config import Speculative
 
 NO_TOKEN = (
     "No token is left: the penalties ban every token that the model can emit; lower "

@@ -10,11 +10,11 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from core.decoding.errors import ContextLengthError
-from core.decoding.protocol import Context, LanguageModel
-from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.distributions import PositionShaper, Rows, join
-from core.decoding.speculative.types import CacheSizes, DraftEnd
+from ..errors import ContextLengthError
+from ..protocol import Context, LanguageModel
+from .config import Speculative
+from .distributions import PositionShaper, Rows, join
+from .types import CacheSizes, DraftEnd
 
 Noise = Callable[[int], list[float]]
 """`noise(n)`: the run's next n uniform numbers."""

@@ -14,17 +14,17 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.config import Ended
-from core.decoding.loop.run import process_prompt, token_limit
-from core.decoding.loop.text import Ending
-from core.decoding.protocol import Context, LanguageModel
-from core.decoding.record.steps import Step
-from core.decoding.speculative.candidates import Position, read_positions
-from core.decoding.speculative.config import MAX_DRAFT_LENGTH, Speculative
-from core.decoding.speculative.distributions import PositionShaper, Rows, residual_masses
-from core.decoding.speculative.drafting import Draft, ModelDraft, PromptLookup, Proposal
-from core.decoding.speculative.scoring import feed
-from core.decoding.speculative.types import (
+from ..config import Ended
+from ..loop.run import process_prompt, token_limit
+from ..loop.text import Ending
+from ..protocol import Context, LanguageModel
+from ..record.steps import Step
+from .candidates import Position, read_positions
+from .config import MAX_DRAFT_LENGTH, Speculative
+from .distributions import PositionShaper, Rows, residual_masses
+from .drafting import Draft, ModelDraft, PromptLookup, Proposal
+from .scoring import feed
+from .types import (
     CacheSizes,
     DraftRound,
     DraftToken,
@@ -33,14 +33,14 @@ from core.decoding.speculative.types import (
     PairCandidate,
     RoundSeconds,
 )
-from core.decoding.speculative.verification import (
+from .verification import (
     EmittedByTarget,
     Verification,
     bonus,
     recovered,
     verify_all,
 )
-from core.decoding.speculative.vocabularies import require_same_vocabulary
+from .vocabularies import require_same_vocabulary
 
 
 def generate(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.decoding.errors import ConfigError
-from core.decoding.method import Method
-from core.decoding.record.notes import NOT_LOSSLESS, Note
-from core.decoding.record.steps import RunTokens, Step, emitted_tokens
-from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.types import DraftRecord, DraftRound
+from ..errors import ConfigError
+from ..method import Method
+from ..record.notes import NOT_LOSSLESS, Note
+from ..record.steps import RunTokens, Step, emitted_tokens
+from .config import Speculative
+from .types import DraftRecord, DraftRound
 
 
 def require_draft(config: Speculative, draft_id: str | None) -> None:
@@ -41,12 +41,12 @@ def _notes(config: Speculative) -> tuple[Note, ...]:
 
 SPECULATIVE = Method(
     config=Speculative,
-    engine="core.decoding.speculative.engine:generate",
+    engine=f"{__package__}.engine:generate",
     against_model="Scores every round again in independent forward passes of the target and, "
     "where there is one, of the draft; where the run is greedy, transformers' own generate runs "
     "beside it.",
-    self_checks="core.decoding.speculative.checks.trace_checks:self_checks",
-    model_checks="core.decoding.speculative.checks.model_checks:model_checks",
+    self_checks=f"{__package__}.checks.trace_checks:self_checks",
+    model_checks=f"{__package__}.checks.model_checks:model_checks",
     step=DraftRound,
     record=DraftRecord,
     rows=lambda _: 2,  # One row of the draft and one of the target.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.checks.common import count
-from core.decoding.counting import nth
-from core.decoding.record.trace import Check, Trace
-from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.types import DraftRound, PairCandidate
+from ..checks.common import count
+from ..counting import nth
+from ..record.trace import Check, Trace
+from .config import Speculative
+from .types import DraftRound, PairCandidate
 
 
 def whole_rounds(trace: Trace[Speculative]) -> Check:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.speculative.config import Scoring
+from .config import Scoring
 
 
 class FedRow(NamedTuple):

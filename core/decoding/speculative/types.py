@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
 
-from core.decoding.config import MAX_CANDIDATES, Ended
-from core.decoding.record.bounds import (
+from ..config import MAX_CANDIDATES, Ended
+from ..record.bounds import (
     Bounds,
     ByColumn,
     Index,
@@ -20,8 +20,8 @@ from core.decoding.record.bounds import (
     TokenId,
     Uniform,
 )
-from core.decoding.record.steps import MethodRecord, Step
-from core.decoding.speculative.config import MAX_DRAFT_LENGTH
+from ..record.steps import MethodRecord, Step
+from .config import MAX_DRAFT_LENGTH
 
 Outcome: TypeAlias = Literal["accepted", "rejected", "not_reached"]
 DraftEnd: TypeAlias = Literal["length", "room", "confidence", "eos", "no_match", "no_token"]

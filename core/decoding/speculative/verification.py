@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.errors import DecodingError
-from core.decoding.speculative.acceptance import accept_probability, typical_threshold
-from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.distributions import NO_TOKEN, Drawn, Rows, entropies, residual
-from core.decoding.speculative.drafting import Noise
+from ..errors import DecodingError
+from .acceptance import accept_probability, typical_threshold
+from .config import Speculative
+from .distributions import NO_TOKEN, Drawn, Rows, entropies, residual
+from .drafting import Noise
 
 
 class Verification(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
-from core.decoding.errors import ModelError
-from core.decoding.protocol import LanguageModel
+from ..errors import ModelError
+from ..protocol import LanguageModel
 
 _MATCHED: WeakKeyDictionary[LanguageModel, WeakKeyDictionary[LanguageModel, bool]] = (
     WeakKeyDictionary()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from core.decoding.counting import counted
-from core.decoding.errors import DecodingError
-from core.decoding.loop.text import join_prompt
-from core.decoding.protocol import Chats, LanguageModel, offers
-from core.evaluation.plan.types import EvaluationPlan, Way
-from core.evaluation.questions.asking import as_text, chat_ids
-from core.evaluation.questions.types import Question
+from ...decoding.counting import counted
+from ...decoding.errors import DecodingError
+from ...decoding.loop.text import join_prompt
+from ...decoding.protocol import Chats, LanguageModel, offers
+from ..questions.asking import as_text, chat_ids
+from ..questions.types import Question
+from .types import EvaluationPlan, Way
 
 
 def has_template(model: LanguageModel) -> bool:

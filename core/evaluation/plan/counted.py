@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import torch
 
-from core.decoding.diffusion.noise import EncodedText
-from core.decoding.protocol import (
+from ...decoding.diffusion.noise import EncodedText
+from ...decoding.protocol import (
     Context,
     HiddenContext,
     LanguageModel,

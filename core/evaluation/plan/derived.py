@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from core.decoding.errors import EvaluationError
-from core.evaluation.plan.leaks import find_leaks
-from core.evaluation.plan.types import EvaluationPlan, EvaluationRow, Way, failed_row
-from core.evaluation.questions.types import Question
-from core.evaluation.scoring.metrics import score
-from core.evaluation.strict_json import rounded
+from ...decoding.errors import EvaluationError
+from ..questions.types import Question
+from ..scoring.metrics import score
+from ..strict_json import rounded
+from .leaks import find_leaks
+from .types import EvaluationPlan, EvaluationRow, Way, failed_row
 
 # Pattern of special tokens, which a text contains and a reply doesn't.
 _SPECIAL = re.compile(r"(<[^<>\n]{1,80}>|\[/?[A-Za-z_]{2,30}\]|◁[^◁▷\n]{1,40}▷)")

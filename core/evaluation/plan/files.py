@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.decoding.errors import EvaluationError
-from core.evaluation.plan.derived import deriver
-from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow
-from core.evaluation.row_file import RowFile
+from ...decoding.errors import EvaluationError
+from ..row_file import RowFile
+from .derived import deriver
+from .types import Evaluation, EvaluationPlan, EvaluationRow
 
 EVALUATIONS: RowFile[EvaluationPlan, EvaluationRow] = RowFile(
     what="evaluation",

@@ -19,11 +19,17 @@ from typing import Any, get_args, get_type_hints
 
 import yaml
 
-from core.decoding.config import MethodConfig
-from core.decoding.errors import ConfigError, DecodingError, EvaluationError
-from core.decoding.methods import BY_NAME, config_from_dict, config_to_dict
-from core.decoding.validation import brief, shortened
-from core.evaluation.plan.types import (
+from ...decoding.config import MethodConfig
+from ...decoding.errors import ConfigError, DecodingError, EvaluationError
+from ...decoding.methods import BY_NAME, config_from_dict, config_to_dict
+from ...decoding.validation import brief, shortened
+from ...traces.bounded_file import bytes_of
+from ...traces.bounded_yaml import read_yaml
+from ..questions.own import OWN_PREFIX, own_questions
+from ..questions.read import read_questions
+from ..questions.types import QuestionSet
+from ..scoring.metrics import DEFAULT_METRICS
+from .types import (
     DEFAULT_MODEL,
     MAX_NAME,
     MAX_SYSTEM,
@@ -31,12 +37,6 @@ from core.evaluation.plan.types import (
     EvaluationPlan,
     Way,
 )
-from core.evaluation.questions.own import OWN_PREFIX, own_questions
-from core.evaluation.questions.read import read_questions
-from core.evaluation.questions.types import QuestionSet
-from core.evaluation.scoring.metrics import DEFAULT_METRICS
-from core.traces.bounded_file import bytes_of
-from core.traces.bounded_yaml import read_yaml
 
 MAX_BYTES = 200_000
 _FIELDS = ("questions", "count", "metrics", "reward", "ways")

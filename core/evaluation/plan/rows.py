@@ -6,35 +6,35 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from core.decoding.decode import collect
-from core.decoding.errors import (
+from ...decoding.decode import collect
+from ...decoding.errors import (
     DecodingError,
     EvaluationError,
     LoadingStoppedError,
     LostModelError,
 )
-from core.decoding.loop.text import join_prompt
-from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.split import split_reply
-from core.decoding.reasoning.transcript import pieces_of, read_run
-from core.decoding.record.steps import Step
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.config import Speculative
-from core.evaluation.plan.asking import draft_ids_for, has_template, ids_for
-from core.evaluation.plan.counted import Counted, OwnPrompt
-from core.evaluation.plan.derived import judged
-from core.evaluation.plan.types import (
+from ...decoding.loop.text import join_prompt
+from ...decoding.protocol import LanguageModel
+from ...decoding.reasoning.config import Reasoning
+from ...decoding.reasoning.split import split_reply
+from ...decoding.reasoning.transcript import pieces_of, read_run
+from ...decoding.record.steps import Step
+from ...decoding.record.trace import Trace
+from ...decoding.speculative.config import Speculative
+from ...models.stopping import ShouldStop, never
+from ..questions.asking import as_text
+from ..questions.types import Question
+from ..runner import Place
+from ..scoring.reference import ReferenceScore, score_reference
+from .asking import draft_ids_for, has_template, ids_for
+from .counted import Counted, OwnPrompt
+from .derived import judged
+from .types import (
     EvaluationPlan,
     EvaluationRow,
     Way,
     failed_row,
 )
-from core.evaluation.questions.asking import as_text
-from core.evaluation.questions.types import Question
-from core.evaluation.runner import Place
-from core.evaluation.scoring.reference import ReferenceScore, score_reference
-from core.models.stopping import ShouldStop, never
 
 Models = Mapping[str, LanguageModel]
 

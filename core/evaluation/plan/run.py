@@ -7,17 +7,17 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from core.decoding.errors import EvaluationError, LoadingStoppedError, ModelError
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import Step
-from core.decoding.validation import brief
-from core.evaluation.plan.files import EVALUATIONS
-from core.evaluation.plan.rows import Models, Rewards, evaluation_rows
-from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow
-from core.evaluation.runner import PlanWork, gathered
-from core.evaluation.workers.threads import threads_for
-from core.evaluation.workers.work import RunUnit, rows_of
-from core.models.stopping import ShouldStop, never
+from ...decoding.errors import EvaluationError, LoadingStoppedError, ModelError
+from ...decoding.protocol import LanguageModel
+from ...decoding.record.steps import Step
+from ...decoding.validation import brief
+from ...models.stopping import ShouldStop, never
+from ..runner import PlanWork, gathered
+from ..workers.threads import threads_for
+from ..workers.work import RunUnit, rows_of
+from .files import EVALUATIONS
+from .rows import Models, Rewards, evaluation_rows
+from .types import Evaluation, EvaluationPlan, EvaluationRow
 
 
 def loaded(plan: EvaluationPlan, load: Callable[[str], LanguageModel]) -> dict[str, LanguageModel]:
@@ -67,7 +67,7 @@ def evaluation_work(
 def _load(
     plan: EvaluationPlan, dtype: str | None, device: str | None, places: Mapping[str, str]
 ) -> RunUnit[EvaluationRow]:
-    from core.models.registry import load_model, load_reward_model
+    from ...models.registry import load_model, load_reward_model
 
     def load(name: str) -> LanguageModel:
         return load_model(places.get(name, name), dtype=dtype, device=device)

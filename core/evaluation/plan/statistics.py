@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.decoding.counting import counted
-from core.evaluation.grouping import grouped
-from core.evaluation.plan.types import Evaluation, EvaluationRow, Way
-from core.evaluation.scoring.intervals import wilson_by_group
-from core.evaluation.types import Share
+from ...decoding.counting import counted
+from ..grouping import grouped
+from ..scoring.intervals import wilson_by_group
+from ..types import Share
+from .types import Evaluation, EvaluationRow, Way
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,16 +8,16 @@ from typing import Annotated, TypeAlias
 
 from pydantic import ConfigDict, PlainSerializer, PlainValidator
 
-from core.decoding.config import MethodConfig
-from core.decoding.errors import ConfigError
-from core.decoding.methods import config_from_dict, config_to_dict
-from core.decoding.record.steps import FinishReason
-from core.decoding.speculative.config import Speculative
-from core.decoding.validation import ShortRepr, brief
-from core.evaluation.questions.types import Question, QuestionSet
-from core.evaluation.runner import Place
-from core.evaluation.scoring.metrics import DEFAULT_METRICS, require_metrics
-from core.evaluation.types import require_possible
+from ...decoding.config import MethodConfig
+from ...decoding.errors import ConfigError
+from ...decoding.methods import config_from_dict, config_to_dict
+from ...decoding.record.steps import FinishReason
+from ...decoding.speculative.config import Speculative
+from ...decoding.validation import ShortRepr, brief
+from ..questions.types import Question, QuestionSet
+from ..runner import Place
+from ..scoring.metrics import DEFAULT_METRICS, require_metrics
+from ..types import require_possible
 
 DEFAULT_MODEL = "embedded:target"
 MAX_WAYS, MAX_SAMPLES, MAX_ROWS = 60, 100, 100_000

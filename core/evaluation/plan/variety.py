@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from core.evaluation.grouping import grouped
-from core.evaluation.plan.statistics import by_way
-from core.evaluation.plan.types import Evaluation, EvaluationRow
-from core.evaluation.scoring.text import normalised
+from ..grouping import grouped
+from ..scoring.text import normalised
+from .statistics import by_way
+from .types import Evaluation, EvaluationRow
 
 _Z = 1.959963984540054  # 97.5 % of a normal distribution lie below it
 

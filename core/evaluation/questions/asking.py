@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.decoding.protocol import Chats, LanguageModel, offers
-from core.decoding.reasoning.types import ThinkMarks
-from core.evaluation.types import Problem
+from ...decoding.protocol import Chats, LanguageModel, offers
+from ...decoding.reasoning.types import ThinkMarks
+from ..types import Problem
 
 
 def prompt_ids_of(

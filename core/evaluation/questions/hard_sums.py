@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from core.evaluation.questions.chains import Chain, ChainStep, ask_in_symbols, is_held_out
+from .chains import Chain, ChainStep, ask_in_symbols, is_held_out
 
 _SPOKEN = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
 

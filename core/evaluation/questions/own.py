@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from core.decoding.errors import ProblemError
-from core.decoding.reasoning.calculator import result_of
-from core.decoding.validation import brief
-from core.evaluation.questions.types import Question, QuestionSet
+from ...decoding.errors import ProblemError
+from ...decoding.reasoning.calculator import result_of
+from ...decoding.validation import brief
+from .types import Question, QuestionSet
 
 OWN_PREFIX = "own:"
 FOLDER = Path(__file__).resolve().parents[3] / "training" / "evaluation" / "questions"

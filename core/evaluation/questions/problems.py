@@ -6,18 +6,21 @@ import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from core.decoding.counting import counted
-from core.decoding.errors import ConfigError, ProblemError
-from core.decoding.validation import brief
-from core.evaluation.questions.chains import (
+from ...decoding.counting import counted
+from ...decoding.errors import ConfigError, ProblemError
+from ...decoding.validation import brief
+from ...traces.bounded_file import bytes_of
+from ..scoring.answers import normal_number
+from ..types import Problem, ProblemSet
+from .chains import (
     MOST_STEPS,
     Chain,
     ask_in_symbols,
     ask_in_words,
     draw_chain,
 )
-from core.evaluation.questions.hard_sums import ask_hard_sum, draw_hard_sum
-from core.evaluation.questions.table import (
+from .hard_sums import ask_hard_sum, draw_hard_sum
+from .table import (
     REQUIRED,
     QuestionRow,
     checked_question,
@@ -28,9 +31,6 @@ from core.evaluation.questions.table import (
     plain_number,
     shown,
 )
-from core.evaluation.scoring.answers import normal_number
-from core.evaluation.types import Problem, ProblemSet
-from core.traces.bounded_file import bytes_of
 
 THINKING_SYSTEM = "Think step by step."
 CALCULATOR_SYSTEM = "Use the calculator."

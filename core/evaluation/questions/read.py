@@ -13,9 +13,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from core.decoding.errors import ProblemError
-from core.decoding.validation import brief, shortened
-from core.evaluation.questions.table import (
+from ...decoding.errors import ProblemError
+from ...decoding.validation import brief, shortened
+from ...traces.bounded_file import bytes_of
+from .table import (
     QuestionRow,
     checked_question,
     checked_text,
@@ -28,8 +29,7 @@ from core.evaluation.questions.table import (
     shown,
     with_names,
 )
-from core.evaluation.questions.types import Question, QuestionSet
-from core.traces.bounded_file import bytes_of
+from .types import Question, QuestionSet
 
 MAX_BYTES = 5_000_000
 MAX_QUESTIONS = 2_000

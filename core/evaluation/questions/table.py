@@ -16,10 +16,10 @@ from json.decoder import JSONObject  # type: ignore[attr-defined]
 from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from typing import Any
 
-from core.decoding.errors import ProblemError
-from core.decoding.validation import brief
-from core.evaluation.scoring.answers import MAX_DIGITS
-from core.traces.bounded_file import text_of
+from ...decoding.errors import ProblemError
+from ...decoding.validation import brief
+from ...traces.bounded_file import text_of
+from ..scoring.answers import MAX_DIGITS
 
 REQUIRED = {"question", "answer"}
 # Other tools' names of these columns.

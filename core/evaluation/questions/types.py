@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.decoding.errors import ConfigError
-from core.decoding.validation import ShortRepr
+from ...decoding.errors import ConfigError
+from ...decoding.validation import ShortRepr
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ import re
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 
-from core.decoding.reasoning.calculator import CALL, END_RESULT, RESULT
-from core.decoding.record.steps import FinishReason
-from core.evaluation.scoring.plain_text import CURRENCIES, UNSPACED, folded, without_markup
-from core.evaluation.types import AttemptOutcome
+from ...decoding.reasoning.calculator import CALL, END_RESULT, RESULT
+from ...decoding.record.steps import FinishReason
+from ..types import AttemptOutcome
+from .plain_text import CURRENCIES, UNSPACED, folded, without_markup
 
 MAX_DIGITS = 60
 # ASCII digits only: `\d` matches those of every script. Commas may separate groups of three.

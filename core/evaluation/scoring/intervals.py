@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 
-from core.evaluation.grouping import grouped
-from core.evaluation.types import Share
+from ..grouping import grouped
+from ..types import Share
 
 _Z = 1.959963984540054  # 97.5 % of a normal distribution lie below it
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.decoding.errors import ConfigError
-from core.decoding.validation import brief
-from core.evaluation.scoring.answers import normal_number
-from core.evaluation.scoring.text import (
+from ...decoding.errors import ConfigError
+from ...decoding.validation import brief
+from .answers import normal_number
+from .text import (
     contains,
     contains_text,
     is_exact,

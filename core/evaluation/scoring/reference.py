@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import torch
 
-from core.decoding.diffusion.engine import is_diffusion_model
-from core.decoding.loop.text import encode_continuation
-from core.decoding.protocol import LanguageModel
+from ...decoding.diffusion.engine import is_diffusion_model
+from ...decoding.loop.text import encode_continuation
+from ...decoding.protocol import LanguageModel
 
 
 @dataclass(frozen=True, slots=True)

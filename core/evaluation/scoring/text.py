@@ -13,8 +13,8 @@ import string
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from core.evaluation.scoring.answers import find_answer, normal_number
-from core.evaluation.scoring.plain_text import CURRENCIES, folded
+from .answers import find_answer, normal_number
+from .plain_text import CURRENCIES, folded
 
 _SIGNS = re.escape(string.punctuation)
 _THOUSANDS = re.compile(r"(?<![0-9.,])([0-9]{1,3})((?:,[0-9]{3})+)(?![0-9,])")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from core.decoding.reasoning.calculator import CalculatorError, evaluate, format_value
-from core.evaluation.types import Problem
+from ...decoding.reasoning.calculator import CalculatorError, evaluate, format_value
+from ..types import Problem
 
 # Matches a whole question with single spaces; a partial match doesn't count.
 _SYMBOLS = re.compile(

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
-from core.evaluation.grouping import grouped
-from core.evaluation.scoring.intervals import wilson_by_group
-from core.evaluation.sweep.types import SweepRow
-from core.evaluation.types import OUTCOMES, AttemptOutcome, Share
+from ..grouping import grouped
+from ..scoring.intervals import wilson_by_group
+from ..types import OUTCOMES, AttemptOutcome, Share
+from .types import SweepRow
 
 if TYPE_CHECKING:
     import pandas as pd

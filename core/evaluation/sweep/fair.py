@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from itertools import takewhile
 
-from core.evaluation.sweep.types import BudgetSweep, SweepRow
-from core.evaluation.types import Problem
+from ..types import Problem
+from .types import BudgetSweep, SweepRow
 
 
 def whole_problems(sweep: BudgetSweep) -> tuple[Problem, ...]:

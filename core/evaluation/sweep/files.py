@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.decoding.errors import SweepError
-from core.evaluation.row_file import RowFile
-from core.evaluation.scoring.answers import outcome_of
-from core.evaluation.strict_json import to_json
-from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
+from ...decoding.errors import SweepError
+from ..row_file import RowFile
+from ..scoring.answers import outcome_of
+from ..strict_json import to_json
+from .types import BudgetSweep, SweepPlan, SweepRow
 
 
 def _deriver(plan: SweepPlan) -> Callable[[SweepRow], SweepRow]:

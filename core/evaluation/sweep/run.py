@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from core.decoding.errors import SweepError
-from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning.types import ThinkMarks
-from core.evaluation.attempts import ROWS, AttemptTask, attempt_all
-from core.evaluation.questions.asking import prompt_ids_of
-from core.evaluation.runner import Place, PlanWork, gathered
-from core.evaluation.sweep.files import SWEEPS
-from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
-from core.evaluation.workers.threads import threads_for
-from core.evaluation.workers.work import RunUnit, rows_of
-from core.models.stopping import ShouldStop, never
+from ...decoding.errors import SweepError
+from ...decoding.protocol import LanguageModel
+from ...decoding.reasoning.types import ThinkMarks
+from ...models.stopping import ShouldStop, never
+from ..attempts import ROWS, AttemptTask, attempt_all
+from ..questions.asking import prompt_ids_of
+from ..runner import Place, PlanWork, gathered
+from ..workers.threads import threads_for
+from ..workers.work import RunUnit, rows_of
+from .files import SWEEPS
+from .types import BudgetSweep, SweepPlan, SweepRow
 
 
 def sweep_rows(
@@ -77,7 +77,7 @@ def sweep_work(
 
 
 def _load(plan: SweepPlan, where: str, dtype: str | None, device: str | None) -> RunUnit[SweepRow]:
-    from core.models.registry import load_model
+    from ...models.registry import load_model
 
     model = load_model(where, dtype=dtype, device=device)
     if model.revision != plan.model_revision:

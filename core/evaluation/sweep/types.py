@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar, Literal, TypeAlias
 
-from core.decoding.config import MAX_NEW_TOKENS
-from core.decoding.errors import ConfigError
-from core.decoding.reasoning.config import MARK_TOKENS, Reasoning
-from core.decoding.record.steps import FinishReason
-from core.decoding.validation import ShortRepr, brief
-from core.evaluation.runner import Place
-from core.evaluation.types import AttemptOutcome, ProblemSet, require_possible
+from ...decoding.config import MAX_NEW_TOKENS
+from ...decoding.errors import ConfigError
+from ...decoding.reasoning.config import MARK_TOKENS, Reasoning
+from ...decoding.record.steps import FinishReason
+from ...decoding.validation import ShortRepr, brief
+from ..runner import Place
+from ..types import AttemptOutcome, ProblemSet, require_possible
 
 BudgetField: TypeAlias = Literal["max_thinking_tokens", "max_new_tokens"]
 MAX_ROWS = 100_000

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from core.evaluation.types import Attempt, Ballot, Problem, Vote
+from ..types import Attempt, Ballot, Problem, Vote
 
 VerifierFunction: TypeAlias = Callable[[Problem, str], float]
 """From a problem and an answer to a score: the higher the better, 0 and less for a wrong one."""

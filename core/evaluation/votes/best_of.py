@@ -12,14 +12,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from core.decoding.reasoning.config import Reasoning
-from core.evaluation.plan.types import Evaluation
-from core.evaluation.scoring.answers import find_answer, normal_number
-from core.evaluation.scoring.intervals import wilson_of_groups
-from core.evaluation.scoring.text import normalised
-from core.evaluation.scoring.verifier import worked_out
-from core.evaluation.types import RULES, AnswerRule, Share, Vote
-from core.evaluation.votes.ballots import best_place
+from ...decoding.reasoning.config import Reasoning
+from ..plan.types import Evaluation
+from ..scoring.answers import find_answer, normal_number
+from ..scoring.intervals import wilson_of_groups
+from ..scoring.text import normalised
+from ..scoring.verifier import worked_out
+from ..types import RULES, AnswerRule, Share, Vote
+from .ballots import best_place
 
 SIZES = (1, 2, 4, 8, 16)
 

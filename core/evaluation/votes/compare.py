@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from core.decoding.errors import ConfigError
-from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning.config import MARK_TOKENS, Reasoning
-from core.decoding.reasoning.types import ThinkMarks
-from core.evaluation.attempts import ROWS, AttemptTask, attempt_all
-from core.evaluation.questions.asking import prompt_ids_of
-from core.evaluation.scoring.intervals import wilson
-from core.evaluation.types import (
+from ...decoding.errors import ConfigError
+from ...decoding.protocol import LanguageModel
+from ...decoding.reasoning.config import MARK_TOKENS, Reasoning
+from ...decoding.reasoning.types import ThinkMarks
+from ..attempts import ROWS, AttemptTask, attempt_all
+from ..questions.asking import prompt_ids_of
+from ..scoring.intervals import wilson
+from ..types import (
     AnswerRule,
     Attempt,
     Problem,
@@ -21,8 +21,8 @@ from core.evaluation.types import (
     StrategyResult,
     Vote,
 )
-from core.evaluation.votes.ballots import VerifierFunction, vote
-from core.evaluation.votes.sampling import ScorerFunction, rewards_of, seeded
+from .ballots import VerifierFunction, vote
+from .sampling import ScorerFunction, rewards_of, seeded
 
 
 def bounded(config: Reasoning, tokens: int) -> Reasoning:

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from core.decoding.errors import ConfigError
-from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.types import ThinkMarks
-from core.decoding.validation import MAX_SEED
-from core.evaluation.attempts import ROWS, AttemptTask, attempt_all
-from core.evaluation.questions.asking import prompt_ids_of
-from core.evaluation.types import Attempt, Problem, Vote
-from core.evaluation.votes.ballots import VerifierFunction, vote
+from ...decoding.errors import ConfigError
+from ...decoding.protocol import LanguageModel
+from ...decoding.reasoning.config import Reasoning
+from ...decoding.reasoning.types import ThinkMarks
+from ...decoding.validation import MAX_SEED
+from ..attempts import ROWS, AttemptTask, attempt_all
+from ..questions.asking import prompt_ids_of
+from ..types import Attempt, Problem, Vote
+from .ballots import VerifierFunction, vote
 
 ScorerFunction: TypeAlias = Callable[[str, Sequence[str]], Sequence[float | None]]
 """From a question and whole replies to a score of each (`RewardModel.score`)."""

@@ -9,9 +9,9 @@ from multiprocessing import connection, get_context
 from multiprocessing.connection import Connection
 from typing import Any, cast
 
-from core.decoding.errors import DecodingError, EvaluationError
-from core.evaluation.workers.work import POLL_SECONDS, Event, Work, require_workers
-from core.models.stopping import ShouldStop, never
+from ...decoding.errors import DecodingError, EvaluationError
+from ...models.stopping import ShouldStop, never
+from .work import POLL_SECONDS, Event, Work, require_workers
 
 _CONTEXT = get_context("spawn")
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.decoding.errors import ConfigError, DecodingError, EvaluationError
-from core.evaluation.workers.work import POLL_SECONDS, Event, RunUnit, Work, require_workers
-from core.models.stopping import ShouldStop, never
+from ...decoding.errors import ConfigError, DecodingError, EvaluationError
+from ...models.stopping import ShouldStop, never
+from .work import POLL_SECONDS, Event, RunUnit, Work, require_workers
 
 _ROOT = Path(__file__).parents[3]
 _CONNECT_SECONDS = 5.0

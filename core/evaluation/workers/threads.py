@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeGuard
 
-from core.decoding.protocol import offers
-from core.evaluation.workers.work import Event, RunUnit, Work
-from core.models.stopping import ShouldStop, stoppable
+from ...decoding.protocol import offers
+from ...models.stopping import ShouldStop, stoppable
+from .work import Event, RunUnit, Work
 
 MAX_IN_FLIGHT = 256
 _FIRST = 4

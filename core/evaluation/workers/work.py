@@ -10,8 +10,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from core.decoding.errors import ConfigError, EvaluationError
-from core.models.stopping import ShouldStop, never
+from ...decoding.errors import ConfigError, EvaluationError
+from ...models.stopping import ShouldStop, never
 
 R = TypeVar("R")
 RunUnit: TypeAlias = Callable[[list[Any], ShouldStop], Iterator[R]]

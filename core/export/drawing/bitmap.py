@@ -7,7 +7,7 @@ from base64 import b64decode, b64encode
 
 from PIL import Image, ImageChops
 
-from core.decoding.errors import FigureError
+from ...decoding.errors import FigureError
 
 PNG = "data:image/png;base64,"
 # px: width of the gaps between cells; each is filled from its left, then from above.

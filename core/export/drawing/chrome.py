@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import plotly.graph_objects as go
 
-from core.decoding.errors import FigureError
-from core.export.drawing.font_files import OWN, SIGNS
-from core.figures.base.fonts import font_face
+from ...decoding.errors import FigureError
+from ...figures.base.fonts import font_face
+from .font_files import OWN, SIGNS
 
 NO_CHROME = (
     "A figure is drawn by Plotly in a browser: install kaleido (pip install -r "

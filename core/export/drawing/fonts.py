@@ -21,7 +21,8 @@ from fontTools.pens.transformPen import TransformPen
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from fontTools.ttLib import TTFont
 
-from core.export.drawing.font_files import (
+from ...figures.base.fonts import font_face
+from .font_files import (
     BOLD,
     OWN,
     SIGNS,
@@ -31,7 +32,6 @@ from core.export.drawing.font_files import (
     on_machine,
     plain_font,
 )
-from core.figures.base.fonts import font_face
 
 # Part of every face, so that most figures share the same cached subsets.
 _ALWAYS = frozenset(map(chr, range(0x20, 0x7F))) | set("\u00a0·×−–…’“”→␣↵")

@@ -10,8 +10,8 @@ import io
 from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 
-from core.export.drawing.font_files import OWN, USUAL, VARIABLE, covered, plain_font
-from core.export.drawing.fonts import cut, keep_only, set_names
+from .font_files import OWN, USUAL, VARIABLE, covered, plain_font
+from .fonts import cut, keep_only, set_names
 
 _RANGES = ((0x20, 0x7F), (0xA0, 0x180), (0x370, 0x3D0), (0x2010, 0x2040), (0x2190, 0x2780))
 _CHARACTERS = frozenset(chr(code) for first, end in _RANGES for code in range(first, end))

@@ -12,8 +12,8 @@ import typst
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from core.decoding.errors import FigureError
-from core.export.drawing.svg import SvgDrawing
+from ...decoding.errors import FigureError
+from .svg import SvgDrawing
 
 # Points per px of the drawing.
 _POINTS = 72 / 96

@@ -8,10 +8,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from xml.etree import ElementTree as Tree
 
-from core.decoding.errors import FigureError
-from core.export.drawing.bitmap import PNG, without_dark_gaps
-from core.export.drawing.font_files import BOLD, MONO, REGULAR, SANS
-from core.export.drawing.fonts import Fonts, fonts_for
+from ...decoding.errors import FigureError
+from .bitmap import PNG, without_dark_gaps
+from .font_files import BOLD, MONO, REGULAR, SANS
+from .fonts import Fonts, fonts_for
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"

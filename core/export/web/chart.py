@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 
 import plotly.graph_objects as go
 
-from core.export.drawing.font_files import BOLD, MONO, REGULAR, SANS
-from core.export.drawing.fonts import fonts_for
-from core.figures.base.labels import exact_plain
-from core.figures.base.measure import plain_of
-from core.figures.base.paper import Paper
-from core.figures.base.sheet import plain_values
-from core.figures.base.theme import DARK, LIGHT, Theme
+from ...figures.base.labels import exact_plain
+from ...figures.base.measure import plain_of
+from ...figures.base.paper import Paper
+from ...figures.base.sheet import plain_values
+from ...figures.base.theme import DARK, LIGHT, Theme
+from ..drawing.font_files import BOLD, MONO, REGULAR, SANS
+from ..drawing.fonts import fonts_for
 
 DrawFigure: TypeAlias = Callable[..., go.Figure]
 # A page draws the widest layout that fits its frame, stretched; if none fits, the first layout with

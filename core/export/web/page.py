@@ -11,11 +11,11 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 
-from core.decoding.shaping.config import SETTINGS
-from core.export.web import bundle
-from core.export.web.chart import LIGHT_AND_DARK, Chart, DrawFigure, chart_of, font_rules, packed
-from core.figures.base.paper import Paper
-from core.figures.base.theme import DARK, THEMES, Theme
+from ...decoding.shaping.config import SETTINGS
+from ...figures.base.paper import Paper
+from ...figures.base.theme import DARK, THEMES, Theme
+from . import bundle
+from .chart import LIGHT_AND_DARK, Chart, DrawFigure, chart_of, font_rules, packed
 
 _FOLDER = Path(__file__).parent
 _BOTTOM = """<script type="text/plain" id="figures">{data}</script>{plotly}

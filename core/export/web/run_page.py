@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, TypeAlias
 
-from core.export.part import Part
-from core.export.web.chart import LIGHT_AND_DARK, Chart, chart_of
-from core.export.web.page import STATUS, PageLook, framed, page
-from core.figures.base.paper import LIVE_WINDOW, Paper
-from core.figures.base.theme import Theme
+from ...figures.base.paper import LIVE_WINDOW, Paper
+from ...figures.base.theme import Theme
+from ..part import Part
+from .chart import LIGHT_AND_DARK, Chart, chart_of
+from .page import STATUS, PageLook, framed, page
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from core import figures
-from core.decoding.many.types import ManyRuns
-from core.export.stored import caption_of_runs, many_tables
-from core.export.stored_parts import many_parts
-from core.export.web.run_page import PageText, run_page
-from core.figures.base.theme import Theme
+from ... import figures
+from ...decoding.many.types import ManyRuns
+from ...figures.base.theme import Theme
+from ..stored import caption_of_runs, many_tables
+from ..stored_parts import many_parts
+from .run_page import PageText, run_page
 
 
 def runs_page(many: ManyRuns, theme: Theme) -> bytes:

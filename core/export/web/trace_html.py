@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
-from core.decoding.check import VERDICT_WORDS, verdict
-from core.decoding.record.trace import Trace
-from core.figures.base.labels import settings_caption
-from core.figures.decode.strip import shown_texts, step_label, token_colors
+from ...decoding.check import VERDICT_WORDS, verdict
+from ...decoding.record.trace import Trace
+from ...figures.base.labels import settings_caption
+from ...figures.decode.strip import shown_texts, step_label, token_colors
 
 _MOST_PROMPT = 400
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 
-from core.decoding.counting import counted, nth
-from core.export.catalog import entries_of
-from core.export.part import Part, drawing
-from core.export.stored import read_stored
-from core.export.worksheet.sheet import SheetStep, Worksheet, worksheet_pdf
-from core.figures import LIGHT, printed
-from core.lessons.transcript import SpokenStep, spoken
-from core.lessons.types import Lesson, LessonStep
+from ...decoding.counting import counted, nth
+from ...figures import LIGHT, printed
+from ...lessons.transcript import SpokenStep, spoken
+from ...lessons.types import Lesson, LessonStep
+from ..catalog import entries_of
+from ..part import Part, drawing
+from ..stored import read_stored
+from .sheet import SheetStep, Worksheet, worksheet_pdf
 
 _TRACES = Path(__file__).parents[3] / "assets" / "traces"
 # By the path of a page its title, its stored example, and the figure of it that teaches.

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import typst
 
-from core.decoding.errors import FigureError
-from core.export.drawing.font_files import BOLD, REGULAR, SANS
-from core.export.drawing.fonts import FontFile, fonts_for
-from core.export.drawing.svg import SvgDrawing
+from ...decoding.errors import FigureError
+from ..drawing.font_files import BOLD, REGULAR, SANS
+from ..drawing.fonts import FontFile, fonts_for
+from ..drawing.svg import SvgDrawing
 
 _TEMPLATE = Path(__file__).with_suffix(".typ").read_text(encoding="utf-8")
 

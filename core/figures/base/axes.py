@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from core.figures.base.labels import NBSP, show_token
-from core.figures.base.paper import SMALL, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import Theme
+from .labels import NBSP, show_token
+from .paper import SMALL, Paper
+from .sheet import Properties, Sheet
+from .theme import Theme
 
 # Most tokens named below the axis of a page.
 MOST_TICKS = 32

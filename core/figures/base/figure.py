@@ -10,7 +10,7 @@ from typing import Any, Generic, ParamSpec, TypeAlias
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.figures.base.sheet import KeyLine, Sentences, Sheet, sentence
+from .sheet import KeyLine, Sentences, Sheet, sentence
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")

@@ -10,10 +10,10 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from core.decoding.counting import nth
-from core.figures.base.axes import axis, top_axis
-from core.figures.base.labels import NBSP, show_token
-from core.figures.base.marks import (
+from ...decoding.counting import nth
+from .axes import axis, top_axis
+from .labels import NBSP, show_token
+from .marks import (
     CLEAR,
     PAPER,
     add_frame,
@@ -22,9 +22,9 @@ from core.figures.base.marks import (
     overlaid,
     token_cells,
 )
-from core.figures.base.paper import SMALL
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import Theme
+from .paper import SMALL
+from .sheet import Properties, Sheet
+from .theme import Theme
 
 ROW_HEIGHT = 28
 # Width of a character in a cell's text, px.

@@ -10,11 +10,11 @@ from dataclasses import fields
 from functools import lru_cache
 from itertools import accumulate
 
-from core.decoding.config import MethodConfig
-from core.decoding.reading.types import is_reading, text_of
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping, parts_of
-from core.figures.base.paper import SCREEN, Paper
+from ...decoding.config import MethodConfig
+from ...decoding.reading.types import is_reading, text_of
+from ...decoding.record.trace import Trace
+from ...decoding.shaping.config import PENALTIES, SETTINGS, Shaping, parts_of
+from .paper import SCREEN, Paper
 
 NBSP = "\u00a0"
 MINUS = "\u2212"

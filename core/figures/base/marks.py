@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from core.figures.base.labels import NBSP
-from core.figures.base.measure import markup_width
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import Theme
+from .labels import NBSP
+from .measure import markup_width
+from .sheet import Properties, Sheet
+from .theme import Theme
 
 CLEAR = "rgba(0,0,0,0)"
 # Line width of a chosen token's frame, px.

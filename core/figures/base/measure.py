@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 
-from core.figures.base.fonts import ADVANCES, Face
+from .fonts import ADVANCES, Face
 
 # Widths of characters that no font has, in thousandths of an em: a square for East Asian
 # characters, more for pictographs, and the maximum of common fonts for other scripts.

@@ -6,8 +6,8 @@ import math
 import re
 from dataclasses import dataclass
 
-from core.decoding.errors import FigureError
-from core.figures.journal.journals import COLUMN, JOURNALS, NAMES, PAGE, Journal
+from ...decoding.errors import FigureError
+from ..journal.journals import COLUMN, JOURNALS, NAMES, PAGE, Journal
 
 # px: body text, and the smallest text of a figure; with 7 pt for the body the smallest is 6.1 pt.
 BODY, SMALL = 12.0, 10.5

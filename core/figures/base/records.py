@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from core.decoding.counting import counted, nth
-from core.decoding.record.forks import ForkPoint
-from core.decoding.record.steps import Candidate, TokenStep
-from core.decoding.record.trace import Trace
-from core.figures.base.labels import (
+from ...decoding.counting import counted, nth
+from ...decoding.record.forks import ForkPoint
+from ...decoding.record.steps import Candidate, TokenStep
+from ...decoding.record.trace import Trace
+from .labels import (
     NBSP,
     escaped,
     lines,
@@ -21,8 +21,8 @@ from core.figures.base.labels import (
     text_columns,
     visible_token,
 )
-from core.figures.base.paper import SMALL
-from core.figures.base.theme import Theme
+from .paper import SMALL
+from .theme import Theme
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,13 +9,13 @@ from typing import Any, TypeAlias
 
 import plotly.graph_objects as go
 
-from core.figures.base.labels import NBSP, escaped, safe_plain
-from core.figures.base.measure import plain_of, text_width, wrapped, wrapped_markup
-from core.figures.base.paper import Paper
-from core.figures.base.theme import GREY, HATCH_SIGNS, Theme
-from core.figures.journal.journals import JOURNAL_TICK
-from core.figures.journal.key_words import told
-from core.figures.journal.style import restyle
+from ..journal.journals import JOURNAL_TICK
+from ..journal.key_words import told
+from ..journal.style import restyle
+from .labels import NBSP, escaped, safe_plain
+from .measure import plain_of, text_width, wrapped, wrapped_markup
+from .paper import Paper
+from .theme import GREY, HATCH_SIGNS, Theme
 
 Properties: TypeAlias = dict[str, Any]
 # A text, or its sentences; false ones are left out.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.figures.base.color import blend, contrast, even_ramp, on_ramp, readable_on
+from .color import blend, contrast, even_ramp, on_ramp, readable_on
 
 # Exported files embed the page's fonts under the first names; on the page they have the second. The
 # next fonts add missing signs and CJK.

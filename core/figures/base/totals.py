@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from core.figures.base.axes import axis, bare_axis
-from core.figures.base.labels import NBSP
-from core.figures.base.marks import label_pair
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import Theme
+from .axes import axis, bare_axis
+from .labels import NBSP
+from .marks import label_pair
+from .sheet import Properties, Sheet
+from .theme import Theme
 
 BAR = 0.42
 

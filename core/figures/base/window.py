@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from core.decoding.counting import span_key, span_of
-from core.figures.base.paper import LIVE_WINDOW, Paper
-from core.figures.base.sheet import Sheet
+from ...decoding.counting import span_key, span_of
+from .paper import LIVE_WINDOW, Paper
+from .sheet import Sheet
 
 T = TypeVar("T")
 

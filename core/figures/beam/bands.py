@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import networkx as nx
 
-from core.decoding.record.trace import Trace
-from core.figures.beam.columns import Columns, column_width, columns_of, node_width, rows_of
-from core.figures.beam.graph import BeamLayout, best_path, lay_out_beams, node_of, path_to
-from core.figures.beam.window import Node
+from ...decoding.record.trace import Trace
+from .columns import Columns, column_width, columns_of, node_width, rows_of
+from .graph import BeamLayout, best_path, lay_out_beams, node_of, path_to
+from .window import Node
 
 # Distance of two rows of steps, in lanes; it has room for the steps' numbers.
 _APART = 1.7

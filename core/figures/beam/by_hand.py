@@ -8,21 +8,21 @@ from math import exp
 
 import networkx as nx
 
-from core.decoding.counting import counted, nth
-from core.decoding.record.trace import Trace
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import show_token, table_text, visible_token
-from core.figures.base.marks import add_note
-from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.beam.bands import bands_of
-from core.figures.beam.columns import ASIDE_SIZE, aside_width, columns_of
-from core.figures.beam.drawing import add_edges, add_nodes, node_text, node_values, place_nodes
-from core.figures.beam.graph import beam_graph, best_path, path_to
-from core.figures.beam.tree import tree_sheet
-from core.figures.beam.window import Node
-from core.figures.beam.words import beam_caption
+from ...decoding.counting import counted, nth
+from ...decoding.record.trace import Trace
+from ..base.figure import TableRows, figure, table
+from ..base.labels import show_token, table_text, visible_token
+from ..base.marks import add_note
+from ..base.paper import SCREEN, SMALL, Paper
+from ..base.sheet import EDGE, Sheet
+from ..base.theme import LIGHT, Theme
+from .bands import bands_of
+from .columns import ASIDE_SIZE, aside_width, columns_of
+from .drawing import add_edges, add_nodes, node_text, node_values, place_nodes
+from .graph import beam_graph, best_path, path_to
+from .tree import tree_sheet
+from .window import Node
+from .words import beam_caption
 
 # A search of more steps or candidates is no example for a calculation by hand.
 MOST_STEPS, MOST_NODES = 2, 12

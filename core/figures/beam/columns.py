@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.figures.base.labels import SPACE, visible_token
-from core.figures.base.measure import fitted as cut
-from core.figures.base.measure import text_width
+from ..base.labels import SPACE, visible_token
+from ..base.measure import fitted as cut
+from ..base.measure import text_width
 
 TEXT_SIZE, ASIDE_SIZE = 11, 10
 PADDING = 6

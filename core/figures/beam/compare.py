@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.beam.compare import Rival
-from core.decoding.counting import counted
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import NBSP, escaped, nats, plain_name, table_text
-from core.figures.base.marks import hover_texts, label_pair
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.beam.words import beam_caption
+from ...decoding.beam.compare import Rival
+from ...decoding.counting import counted
+from ...decoding.record.trace import Trace
+from ..base.axes import axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import NBSP, escaped, nats, plain_name, table_text
+from ..base.marks import hover_texts, label_pair
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import EDGE, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import beam_caption
 
 
 @table(Rival._fields)

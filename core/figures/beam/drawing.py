@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import networkx as nx
 
-from core.decoding.beam.replay import ParentGuesses
-from core.decoding.counting import nth
-from core.decoding.record.trace import Trace
-from core.figures.base.color import blend
-from core.figures.base.labels import escaped, nats, show_token
-from core.figures.base.marks import CLEAR, INSIDE, strokes
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.beam.bands import Band
-from core.figures.beam.columns import (
+from ...decoding.beam.replay import ParentGuesses
+from ...decoding.counting import nth
+from ...decoding.record.trace import Trace
+from ..base.color import blend
+from ..base.labels import escaped, nats, show_token
+from ..base.marks import CLEAR, INSIDE, strokes
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .bands import Band
+from .columns import (
     ASIDE_SIZE,
     PADDING,
     TEXT_SIZE,
@@ -25,9 +25,9 @@ from core.figures.beam.columns import (
     fitted,
     node_width,
 )
-from core.figures.beam.graph import parent_of
-from core.figures.beam.window import Node
-from core.figures.beam.words import fate_words, is_grouped, place_words, score_at
+from .graph import parent_of
+from .window import Node
+from .words import fate_words, is_grouped, place_words, score_at
 
 # Heights of thin and thick nodes, in lanes.
 _THIN, _THICK = 0.6, 0.72

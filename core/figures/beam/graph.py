@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import networkx as nx
 
-from core.decoding.beam.types import BeamStep, Hypothesis
-from core.decoding.record.trace import Trace
-from core.figures.beam.window import MOST_NODES, Node
+from ...decoding.beam.types import BeamStep, Hypothesis
+from ...decoding.record.trace import Trace
+from .window import MOST_NODES, Node
 
 # Height of a node, and how strongly it is pulled to its parent's height.
 _SIZES = {"pruned": 0.72}

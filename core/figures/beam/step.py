@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from core.decoding.beam.compare import winner_candidates
-from core.decoding.beam.types import BeamStep
-from core.decoding.counting import nth, span_key
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis, named_axis
-from core.figures.base.color import blend
-from core.figures.base.figure import figure
-from core.figures.base.labels import NBSP, escaped, nats, show_token, text_columns, visible_token
-from core.figures.base.marks import CLEAR, add_frame, add_line
-from core.figures.base.measure import text_width
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet, no_selection
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.beam.words import beam_caption, beam_tree_data, fate_words
+from ...decoding.beam.compare import winner_candidates
+from ...decoding.beam.types import BeamStep
+from ...decoding.counting import nth, span_key
+from ...decoding.record.trace import Trace
+from ..base.axes import axis, named_axis
+from ..base.color import blend
+from ..base.figure import figure
+from ..base.labels import NBSP, escaped, nats, show_token, text_columns, visible_token
+from ..base.marks import CLEAR, add_frame, add_line
+from ..base.measure import text_width
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Properties, Sheet, no_selection
+from ..base.theme import LIGHT, Theme
+from .words import beam_caption, beam_tree_data, fate_words
 
 _LIMIT = 10
 # Width of a number after a bar, px.

@@ -8,23 +8,23 @@ from itertools import pairwise
 
 import networkx as nx
 
-from core.decoding.beam.replay import ParentGuesses
-from core.decoding.counting import nth
-from core.decoding.record.characters import joined_parts
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis, top_axis
-from core.figures.base.color import blend
-from core.figures.base.figure import figure
-from core.figures.base.labels import plain_name, visible_token
-from core.figures.base.marks import overlaid
-from core.figures.base.measure import wrapped
-from core.figures.base.paper import WIDE, Paper
-from core.figures.base.sheet import EDGE, Properties, Sentences, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart
-from core.figures.beam.bands import Band, bands_of, part_of, stem_of
-from core.figures.beam.columns import TEXT_SIZE, aside_width
-from core.figures.beam.drawing import (
+from ...decoding.beam.replay import ParentGuesses
+from ...decoding.counting import nth
+from ...decoding.record.characters import joined_parts
+from ...decoding.record.trace import Trace
+from ..base.axes import axis, top_axis
+from ..base.color import blend
+from ..base.figure import figure
+from ..base.labels import plain_name, visible_token
+from ..base.marks import overlaid
+from ..base.measure import wrapped
+from ..base.paper import WIDE, Paper
+from ..base.sheet import EDGE, Properties, Sentences, Sheet
+from ..base.theme import LIGHT, Theme
+from ..base.window import ShownPart
+from .bands import Band, bands_of, part_of, stem_of
+from .columns import TEXT_SIZE, aside_width
+from .drawing import (
     add_edges,
     add_guesses,
     add_nodes,
@@ -34,9 +34,9 @@ from core.figures.beam.drawing import (
     place_nodes,
     sums_of,
 )
-from core.figures.beam.graph import beam_graph, best_path, path_to
-from core.figures.beam.window import Node, window
-from core.figures.beam.words import beam_caption, beam_tree_data
+from .graph import beam_graph, best_path, path_to
+from .window import Node, window
+from .words import beam_caption, beam_tree_data
 
 # Maximum width in px and number of lines of the box for steps that all paths share.
 _STEM, _STEM_LINES = 150.0, 6

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from core.decoding.beam.types import BeamStep
+from ...decoding.beam.types import BeamStep
 
 Node: TypeAlias = tuple[int, int]
 

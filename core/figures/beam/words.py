@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import exp, log
 
-from core.decoding.beam.config import BeamSearch
-from core.decoding.beam.hypotheses import score_of
-from core.decoding.beam.replay import guess_parents, lineage
-from core.decoding.beam.types import BeamCandidate, BeamStep
-from core.decoding.counting import nth
-from core.decoding.record.notes import RANKED_ANEW
-from core.decoding.record.trace import Trace
-from core.figures.base.figure import TableRows, table
-from core.figures.base.labels import MINUS, NBSP, nats, plain_name, settings_caption, table_text
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.window import numbered
-from core.figures.beam.graph import beam_graph, best_path
+from ...decoding.beam.config import BeamSearch
+from ...decoding.beam.hypotheses import score_of
+from ...decoding.beam.replay import guess_parents, lineage
+from ...decoding.beam.types import BeamCandidate, BeamStep
+from ...decoding.counting import nth
+from ...decoding.record.notes import RANKED_ANEW
+from ...decoding.record.trace import Trace
+from ..base.figure import TableRows, table
+from ..base.labels import MINUS, NBSP, nats, plain_name, settings_caption, table_text
+from ..base.paper import SCREEN, Paper
+from ..base.window import numbered
+from .graph import beam_graph, best_path
 
 # Rounding error of a log-probability, nats.
 _ROUNDING = 1e-4

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.decoding.counting import counted
-from core.figures.base.axes import PERCENT_TICKS, axis
-from core.figures.base.color import blend
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import NBSP, escaped, lines, plain_name, table_text
-from core.figures.base.marks import hover_texts, label_bar
-from core.figures.base.measure import wrapped
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
+from ...decoding.counting import counted
+from ..base.axes import PERCENT_TICKS, axis
+from ..base.color import blend
+from ..base.figure import TableRows, figure, table
+from ..base.labels import NBSP, escaped, lines, plain_name, table_text
+from ..base.marks import hover_texts, label_bar
+from ..base.measure import wrapped
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import LIGHT, Theme
 
 # Longest text of a question or choice that is drawn, characters.
 _LONGEST = 200

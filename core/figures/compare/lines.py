@@ -6,16 +6,16 @@ import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from core.decoding.comparison.measures import PairMeasures, StepMeasures
-from core.decoding.counting import counted, nth
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import lines, plain_name, settings_caption, show_token, table_text
-from core.figures.base.marks import add_frame, add_line, hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import KeyLine, Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
+from ...decoding.comparison.measures import PairMeasures, StepMeasures
+from ...decoding.counting import counted, nth
+from ...decoding.record.trace import Trace
+from ..base.axes import axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import lines, plain_name, settings_caption, show_token, table_text
+from ..base.marks import add_frame, add_line, hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import KeyLine, Properties, Sheet
+from ..base.theme import LIGHT, Theme
 
 PairMeasure: TypeAlias = Literal["entropy", "surprisal", "kl", "variation"]
 MEASURES: dict[PairMeasure, str] = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from core.decoding.constraints.reading import ConstrainedStep, constrained_steps, text_logprob
-from core.decoding.counting import nth
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import PERCENT_TICKS, axis, token_sheet
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.constraints.reading import ConstrainedStep, constrained_steps, text_logprob
+from ...decoding.counting import nth
+from ...decoding.record.trace import Trace
+from ..base.axes import PERCENT_TICKS, axis, token_sheet
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     lines,
     nats,
     percent,
@@ -19,10 +19,10 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import add_selection, hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Sheet
-from core.figures.base.theme import LIGHT, Theme
+from ..base.marks import add_selection, hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Sheet
+from ..base.theme import LIGHT, Theme
 
 _PALE = 0.3
 # Height of the marks of forced steps, above every bar.

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from core.decoding.counting import nth, span_key
-from core.decoding.record.steps import Candidate, TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import PENALTIES
-from core.figures.base.axes import bare_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.counting import nth, span_key
+from ...decoding.record.steps import Candidate, TokenStep
+from ...decoding.record.trace import Trace
+from ...decoding.shaping.config import PENALTIES
+from ..base.axes import bare_axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     NBSP,
     escaped,
     percent,
@@ -23,12 +23,12 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import add_line, add_note
-from core.figures.base.measure import widest
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.records import chosen_label
-from core.figures.base.sheet import EDGE, Sheet
-from core.figures.base.theme import LIGHT, Theme
+from ..base.marks import add_line, add_note
+from ..base.measure import widest
+from ..base.paper import SCREEN, Paper
+from ..base.records import chosen_label
+from ..base.sheet import EDGE, Sheet
+from ..base.theme import LIGHT, Theme
 
 _TOKENS, _HEAD, _LABEL_LIMIT = 3, 2, 10
 # exp of a larger number overflows a float.

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from core.decoding.counting import counted, nth
-from core.decoding.lab.types import RowToken
-from core.decoding.record.tree import Branch, RunTree
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import plain_name, settings_caption, table_text, visible_token
-from core.figures.base.measure import text_width
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import numbered
-from core.figures.lanes.lane_tree import lane_tree
-from core.figures.lanes.token_tree import Lane, lay_out_tree
+from ...decoding.counting import counted, nth
+from ...decoding.lab.types import RowToken
+from ...decoding.record.tree import Branch, RunTree
+from ..base.figure import TableRows, figure, table
+from ..base.labels import plain_name, settings_caption, table_text, visible_token
+from ..base.measure import text_width
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Sheet
+from ..base.theme import LIGHT, Theme
+from ..base.window import numbered
+from ..lanes.lane_tree import lane_tree
+from ..lanes.token_tree import Lane, lay_out_tree
 
 _NAME_LIMIT, _NAME_SIZE = 14, 11
 

@@ -7,21 +7,21 @@ from functools import partial
 
 import pandas as pd
 
-from core.decoding.counting import nth, span_key
-from core.decoding.record.steps import Candidate, TokenStep
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis, named_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.counting import nth, span_key
+from ...decoding.record.steps import Candidate, TokenStep
+from ...decoding.record.trace import Trace
+from ..base.axes import axis, named_axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     escaped,
     percent,
     percent_ticks,
     settings_caption,
     visible_token,
 )
-from core.figures.base.marks import FRAME, token_bars
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.records import (
+from ..base.marks import FRAME, token_bars
+from ..base.paper import SCREEN, Paper
+from ..base.records import (
     CANDIDATE_COLUMNS,
     LABEL_LIMIT,
     by_position,
@@ -36,9 +36,9 @@ from core.figures.base.records import (
     token_place,
     widest,
 )
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.decode.knobs import knobs_of
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .knobs import knobs_of
 
 SHOWN = 8
 """Number of candidates in the figure of a step, besides the chosen one; its table has all."""

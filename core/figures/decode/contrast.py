@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.contrastive.config import ContrastiveSearch
-from core.decoding.counting import nth, span_key
-from core.decoding.record.compared import Compared
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis, named_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.contrastive.config import ContrastiveSearch
+from ...decoding.counting import nth, span_key
+from ...decoding.record.compared import Compared
+from ...decoding.record.steps import TokenStep
+from ...decoding.record.trace import Trace
+from ..base.axes import axis, named_axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     NBSP,
     lines,
     percent,
@@ -20,11 +20,11 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import add_note, token_bars
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.records import chosen_label, widest
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
+from ..base.marks import add_note, token_bars
+from ..base.paper import SCREEN, Paper
+from ..base.records import chosen_label, widest
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
 
 _LABEL_LIMIT = 12
 # Width of the column of scores at the right, px.

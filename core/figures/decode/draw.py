@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.record.steps import TokenStep
-from core.figures.base.axes import axis
-from core.figures.base.labels import show_token
-from core.figures.base.marks import FRAME, add_line, numbers_behind, strokes
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import Theme
-from core.figures.decode.stage_bars import BAR, DUST, Segment, draw_order, drawn_interval
+from ...decoding.record.steps import TokenStep
+from ..base.axes import axis
+from ..base.labels import show_token
+from ..base.marks import FRAME, add_line, numbers_behind, strokes
+from ..base.sheet import Properties, Sheet
+from ..base.theme import Theme
+from .stage_bars import BAR, DUST, Segment, draw_order, drawn_interval
 
 SCORE_ROW = 26
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.counting import nth
-from core.decoding.record.notes import RECOMPUTED
-from core.decoding.record.trace import Trace
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.counting import nth
+from ...decoding.record.notes import RECOMPUTED
+from ...decoding.record.trace import Trace
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     NBSP,
     escaped,
     milliseconds,
@@ -16,11 +16,11 @@ from core.figures.base.labels import (
     settings_caption,
     table_text,
 )
-from core.figures.base.marks import hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.totals import (
+from ..base.marks import hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from ..base.totals import (
     add_part,
     add_whiskers,
     name_total,

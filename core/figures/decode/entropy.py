@@ -8,12 +8,12 @@ from typing import Literal, TypeAlias
 
 import pandas as pd
 
-from core.decoding.counting import nth
-from core.decoding.reading.types import TextToken, predicted_tokens
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import CHOSEN_TOKENS, MOST_TICKS, READ_TOKENS, axis, token_sheet
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.counting import nth
+from ...decoding.reading.types import TextToken, predicted_tokens
+from ...decoding.record.trace import Trace
+from ..base.axes import CHOSEN_TOKENS, MOST_TICKS, READ_TOKENS, axis, token_sheet
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     lines,
     percent,
     settings_caption,
@@ -21,10 +21,10 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import add_selection, hover_texts, strokes
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
+from ..base.marks import add_selection, hover_texts, strokes
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
 
 Unit: TypeAlias = Literal["nats", "bits"]
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.counting import counted, nth
-from core.decoding.record.forks import ForkPoint, by_effect
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import PERCENT_TICKS, axis, token_sheet
-from core.figures.base.color import blend
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import lines, percent, settings_caption, show_token, table_text
-from core.figures.base.marks import add_frame, add_line, hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.records import fork_words, together_words
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
+from ...decoding.counting import counted, nth
+from ...decoding.record.forks import ForkPoint, by_effect
+from ...decoding.record.trace import Trace
+from ..base.axes import PERCENT_TICKS, axis, token_sheet
+from ..base.color import blend
+from ..base.figure import TableRows, figure, table
+from ..base.labels import lines, percent, settings_caption, show_token, table_text
+from ..base.marks import add_frame, add_line, hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.records import fork_words, together_words
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
 
 _LEFT = 60
 # Shares of the plotting area: of the shares above, of the differences below.

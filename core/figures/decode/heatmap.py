@@ -7,11 +7,11 @@ from typing import Literal, TypeAlias
 
 import pandas as pd
 
-from core.decoding.counting import nth
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Trace
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.grid import (
+from ...decoding.counting import nth
+from ...decoding.record.steps import TokenStep
+from ...decoding.record.trace import Trace
+from ..base.figure import TableRows, figure, table
+from ..base.grid import (
     GRID_LEFT,
     ROW_HEIGHT,
     Cell,
@@ -19,18 +19,18 @@ from core.figures.base.grid import (
     columns_for,
     frame_of,
 )
-from core.figures.base.labels import settings_caption, visible_token
-from core.figures.base.paper import WIDE, Paper
-from core.figures.base.records import (
+from ..base.labels import settings_caption, visible_token
+from ..base.paper import WIDE, Paper
+from ..base.records import (
     CANDIDATE_COLUMNS,
     by_position,
     candidate_hover,
     candidate_record,
     token_place,
 )
-from core.figures.base.sheet import Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart, cut_window, window_of
+from ..base.sheet import Sheet
+from ..base.theme import LIGHT, Theme
+from ..base.window import ShownPart, cut_window, window_of
 
 HeatmapValue: TypeAlias = Literal["raw", "final"]
 

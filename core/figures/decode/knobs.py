@@ -12,10 +12,10 @@ import math
 from collections.abc import Sequence
 from itertools import takewhile
 
-from core.decoding.record.steps import Candidate, Stage, TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import SETTINGS
-from core.figures.base.labels import percent_ticks
+from ...decoding.record.steps import Candidate, Stage, TokenStep
+from ...decoding.record.trace import Trace
+from ...decoding.shaping.config import SETTINGS
+from ..base.labels import percent_ticks
 
 NAMES = ("temperature", "top_k", "top_p")
 _STAGES = {"raw", "argmax", "final", *NAMES}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from core.decoding.counting import nth
-from core.decoding.record.steps import Candidate, PromptPosition, TokenStep
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis
-from core.figures.base.color import blend
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.grid import (
+from ...decoding.counting import nth
+from ...decoding.record.steps import Candidate, PromptPosition, TokenStep
+from ...decoding.record.trace import Trace
+from ..base.axes import axis
+from ..base.color import blend
+from ..base.figure import TableRows, figure, table
+from ..base.grid import (
     GRID_LEFT,
     ROW_HEIGHT,
     Cell,
@@ -19,7 +19,7 @@ from core.figures.base.grid import (
     frame_of,
     wide_columns,
 )
-from core.figures.base.labels import (
+from ..base.labels import (
     NBSP,
     lines,
     percent,
@@ -28,11 +28,11 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import add_note, hover_texts, strokes
-from core.figures.base.paper import WIDE, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart, window_of
+from ..base.marks import add_note, hover_texts, strokes
+from ..base.paper import WIDE, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from ..base.window import ShownPart, window_of
 
 _ROWS = ("guess", "actual", "rank")
 _BARS, _GAP = 100, 26

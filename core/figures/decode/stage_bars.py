@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from core.decoding.counting import nth
-from core.decoding.record.steps import Candidate, Stage, TokenStep
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis
-from core.figures.base.figure import TableRows, table
-from core.figures.base.labels import percent_ticks, table_text
-from core.figures.base.marks import FRAME, add_frame, hover_texts, level_bars, overlaid
-from core.figures.base.paper import SMALL
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import Theme
+from ...decoding.counting import nth
+from ...decoding.record.steps import Candidate, Stage, TokenStep
+from ...decoding.record.trace import Trace
+from ..base.axes import axis
+from ..base.figure import TableRows, table
+from ..base.labels import percent_ticks, table_text
+from ..base.marks import FRAME, add_frame, hover_texts, level_bars, overlaid
+from ..base.paper import SMALL
+from ..base.sheet import Properties, Sheet
+from ..base.theme import Theme
 
 BAR = 0.46
 # Smaller probabilities are rounding errors of sums.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from core.decoding.counting import nth, span_key
-from core.decoding.record.steps import Candidate, Stage, TokenStep
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import bare_axis
-from core.figures.base.color import with_alpha
-from core.figures.base.figure import figure
-from core.figures.base.labels import (
+from ...decoding.counting import nth, span_key
+from ...decoding.record.steps import Candidate, Stage, TokenStep
+from ...decoding.record.trace import Trace
+from ..base.axes import bare_axis
+from ..base.color import with_alpha
+from ..base.figure import figure
+from ..base.labels import (
     escaped,
     lines,
     percent,
@@ -22,18 +22,18 @@ from core.figures.base.labels import (
     text_columns,
     visible_token,
 )
-from core.figures.base.marks import (
+from ..base.marks import (
     add_note,
     label_bar,
     label_pair,
     mono,
 )
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.records import removed_words
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.decode.draw import SCORE_ROW, add_scores, drawn_segments, mark_uniform, scored
-from core.figures.decode.stage_bars import (
+from ..base.paper import SCREEN, Paper
+from ..base.records import removed_words
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .draw import SCORE_ROW, add_scores, drawn_segments, mark_uniform, scored
+from .stage_bars import (
     BAR,
     Segment,
     across,

@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from core.decoding.counting import nth
-from core.decoding.record.characters import is_byte_part
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Trace
-from core.figures.base.labels import BREAK, percent, visible_token
-from core.figures.base.records import forced_words, texts_in, token_place
-from core.figures.base.theme import LIGHT, Theme
+from ...decoding.counting import nth
+from ...decoding.record.characters import is_byte_part
+from ...decoding.record.steps import TokenStep
+from ...decoding.record.trace import Trace
+from ..base.labels import BREAK, percent, visible_token
+from ..base.records import forced_words, texts_in, token_place
+from ..base.theme import LIGHT, Theme
 
 By: TypeAlias = Literal["probability", "entropy", "rank", "surprisal"]
 

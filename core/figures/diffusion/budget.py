@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from core.decoding.diffusion.types import DiffusionBudget, ForwardsPoint
-from core.evaluation.scoring.intervals import wilson
-from core.figures.base.axes import PERCENT_TICKS, axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import lines, plain_name
-from core.figures.base.marks import hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
+from ...decoding.diffusion.types import DiffusionBudget, ForwardsPoint
+from ...evaluation.scoring.intervals import wilson
+from ..base.axes import PERCENT_TICKS, axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import lines, plain_name
+from ..base.marks import hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
 
 # Marks of the orders, with their signs in the key.
 ORDERS = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.counting import counted, nth
-from core.decoding.diffusion.canvas import canvas_steps, listed_in
-from core.decoding.diffusion.types import CanvasStep, OpenPosition
-from core.decoding.record.trace import Trace
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.grid import (
+from ...decoding.counting import counted, nth
+from ...decoding.diffusion.canvas import canvas_steps, listed_in
+from ...decoding.diffusion.types import CanvasStep, OpenPosition
+from ...decoding.record.trace import Trace
+from ..base.figure import TableRows, figure, table
+from ..base.grid import (
     GRID_LEFT,
     ROW_HEIGHT,
     Cell,
@@ -18,7 +18,7 @@ from core.figures.base.grid import (
     frame_of,
     wide_columns,
 )
-from core.figures.base.labels import (
+from ..base.labels import (
     lines,
     percent,
     settings_caption,
@@ -26,10 +26,10 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart, cut_window, numbered, window_of
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Sheet
+from ..base.theme import LIGHT, Theme
+from ..base.window import ShownPart, cut_window, numbered, window_of
 
 NOTHING_FILLED = "This run filled no position, so there is nothing to show."
 # Positions that a window draws at most.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from core.decoding.counting import counted, nth
-from core.decoding.diffusion.canvas import canvas_steps
-from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.types import CanvasStep, OpenPosition
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis, token_sheet
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.counting import counted, nth
+from ...decoding.diffusion.canvas import canvas_steps
+from ...decoding.diffusion.config import Diffusion
+from ...decoding.diffusion.types import CanvasStep, OpenPosition
+from ...decoding.record.trace import Trace
+from ..base.axes import axis, token_sheet
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     lines,
     percent,
     percent_ticks,
@@ -20,11 +20,11 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import add_frame, hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet, no_selection
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.diffusion.canvas import filled_positions
+from ..base.marks import add_frame, hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Properties, Sheet, no_selection
+from ..base.theme import LIGHT, Theme
+from .canvas import filled_positions
 
 # Title of the axis for each order; the highest scores come first.
 _SCORES = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.counting import counted, nth
-from core.decoding.diffusion.canvas import canvas_steps, forwards_of
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis, token_sheet
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.counting import counted, nth
+from ...decoding.diffusion.canvas import canvas_steps, forwards_of
+from ...decoding.record.trace import Trace
+from ..base.axes import axis, token_sheet
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     lines,
     percent,
     settings_caption,
@@ -17,11 +17,11 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import add_frame, hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.diffusion.canvas import NOTHING_FILLED, Filled, filled_positions
+from ..base.marks import add_frame, hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .canvas import NOTHING_FILLED, Filled, filled_positions
 
 
 def text_positions(trace: Trace) -> list[Filled]:

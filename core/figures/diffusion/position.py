@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.decoding.counting import counted, nth
-from core.decoding.diffusion.canvas import canvas_steps
-from core.decoding.diffusion.types import OpenCandidate
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis, named_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.grid import probability_cells
-from core.figures.base.labels import (
+from ...decoding.counting import counted, nth
+from ...decoding.diffusion.canvas import canvas_steps
+from ...decoding.diffusion.types import OpenCandidate
+from ...decoding.record.trace import Trace
+from ..base.axes import axis, named_axis
+from ..base.figure import TableRows, figure, table
+from ..base.grid import probability_cells
+from ..base.labels import (
     percent,
     settings_caption,
     show_token,
     table_text,
     visible_token,
 )
-from core.figures.base.marks import add_frame, hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.records import chosen_label, widest
-from core.figures.base.sheet import Properties, Sheet, no_selection
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.diffusion.canvas import filled_positions
+from ..base.marks import add_frame, hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.records import chosen_label, widest
+from ..base.sheet import Properties, Sheet, no_selection
+from ..base.theme import LIGHT, Theme
+from .canvas import filled_positions
 
 _MOST_TOKENS, _LABEL = 12, 12
 

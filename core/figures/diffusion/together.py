@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from core.decoding.counting import counted, nth
-from core.decoding.diffusion.types import TogetherToken
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis, token_sheet
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.counting import counted, nth
+from ...decoding.diffusion.types import TogetherToken
+from ...decoding.record.trace import Trace
+from ..base.axes import axis, token_sheet
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     lines,
     percent,
     settings_caption,
@@ -18,10 +18,10 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import add_line, hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Sheet
-from core.figures.base.theme import LIGHT, Theme
+from ..base.marks import add_line, hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Sheet
+from ..base.theme import LIGHT, Theme
 
 _LEAST = 1e-30
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from core.evaluation.plan.statistics import WayResult, results
-from core.evaluation.plan.types import Evaluation
-from core.figures.base.axes import PERCENT_TICKS, axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import NBSP, escaped, plain_name, table_text
-from core.figures.base.marks import label_bar
-from core.figures.base.measure import fitted, wrapped_markup
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.evaluate.words import NOTHING_YET, caption, so_far
-from core.figures.reasoning.words import share_bars, share_record, share_words, strong_words
+from ...evaluation.plan.statistics import WayResult, results
+from ...evaluation.plan.types import Evaluation
+from ..base.axes import PERCENT_TICKS, axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import NBSP, escaped, plain_name, table_text
+from ..base.marks import label_bar
+from ..base.measure import fitted, wrapped_markup
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from ..reasoning.words import share_bars, share_record, share_words, strong_words
+from .words import NOTHING_YET, caption, so_far
 
 _NAME, _SHARE = 50, 60
 # Distances from the middle of a row in px: lower edges of its name and costs, position of the bar;

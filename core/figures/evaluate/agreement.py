@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.evaluation.plan.statistics import agreement, compared_ways
-from core.evaluation.plan.types import Evaluation
-from core.evaluation.types import Share
-from core.figures.base.axes import axis
-from core.figures.base.color import blend
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import NBSP, escaped, lines, plain_name, table_text
-from core.figures.base.marks import hover_texts
-from core.figures.base.measure import fitted
-from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.evaluate.words import NOTHING_YET, caption, so_far
+from ...evaluation.plan.statistics import agreement, compared_ways
+from ...evaluation.plan.types import Evaluation
+from ...evaluation.types import Share
+from ..base.axes import axis
+from ..base.color import blend
+from ..base.figure import TableRows, figure, table
+from ..base.labels import NBSP, escaped, lines, plain_name, table_text
+from ..base.marks import hover_texts
+from ..base.measure import fitted
+from ..base.paper import SCREEN, SMALL, Paper
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import NOTHING_YET, caption, so_far
 
 _NAME, _KEY, _LINE = 56, 18, 16
 # Maximum width of a cell, px.

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.counting import counted
-from core.evaluation.types import AnswerRule
-from core.evaluation.votes.best_of import SIZES, RulePoint, Sampled, by_samples
-from core.figures.base.axes import PERCENT_TICKS, axis
-from core.figures.base.color import blend, contrast
-from core.figures.base.figure import TableRows, figure, given, table
-from core.figures.base.labels import NBSP
-from core.figures.base.marks import hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.reasoning.compare import RULE_WORDS
-from core.figures.reasoning.words import share_errors, share_record, share_words
+from ...decoding.counting import counted
+from ...evaluation.types import AnswerRule
+from ...evaluation.votes.best_of import SIZES, RulePoint, Sampled, by_samples
+from ..base.axes import PERCENT_TICKS, axis
+from ..base.color import blend, contrast
+from ..base.figure import TableRows, figure, given, table
+from ..base.labels import NBSP
+from ..base.marks import hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from ..reasoning.compare import RULE_WORDS
+from ..reasoning.words import share_errors, share_record, share_words
 
 _APART = 0.13
 _MARKS: dict[AnswerRule, tuple[str, str, str]] = {

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from core.evaluation.plan.types import Evaluation
-from core.evaluation.plan.variety import Mean, WayVariety, varieties
-from core.figures.base.axes import PERCENT_TICKS, axis
-from core.figures.base.color import blend
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import NBSP, escaped, plain_name, table_text
-from core.figures.base.marks import hover_texts, label_bar
-from core.figures.base.measure import fitted
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.evaluate.words import NOTHING_YET, caption, so_far
+from ...evaluation.plan.types import Evaluation
+from ...evaluation.plan.variety import Mean, WayVariety, varieties
+from ..base.axes import PERCENT_TICKS, axis
+from ..base.color import blend
+from ..base.figure import TableRows, figure, table
+from ..base.labels import NBSP, escaped, plain_name, table_text
+from ..base.marks import hover_texts, label_bar
+from ..base.measure import fitted
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import EDGE, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import NOTHING_YET, caption, so_far
 
 _NAME, _SHARE, _ROW, _COST_SIZE = 50, 60, 74, 11
 # Distances from the middle of a row in px, as in the figure of accuracy.

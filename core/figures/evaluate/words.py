@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.decoding.counting import counted
-from core.evaluation.plan.statistics import failures, fair_rows
-from core.evaluation.plan.types import Evaluation
-from core.figures.base.labels import escaped, plain_name
-from core.figures.base.sheet import joined
+from ...decoding.counting import counted
+from ...evaluation.plan.statistics import failures, fair_rows
+from ...evaluation.plan.types import Evaluation
+from ..base.labels import escaped, plain_name
+from ..base.sheet import joined
 
 # Number of failed ways that a figure names.
 _NAMED = 3

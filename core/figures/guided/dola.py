@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 
-from core.decoding.counting import counted, nth
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis, token_sheet
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import lines, settings_caption, show_token, table_text
-from core.figures.base.marks import add_frame, hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
+from ...decoding.counting import counted, nth
+from ...decoding.record.steps import TokenStep
+from ...decoding.record.trace import Trace
+from ..base.axes import axis, token_sheet
+from ..base.figure import TableRows, figure, table
+from ..base.labels import lines, settings_caption, show_token, table_text
+from ..base.marks import add_frame, hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
 
 
 def _layer(step: TokenStep) -> int | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.decoding.counting import nth, span_key
-from core.decoding.record.steps import Candidate, Stage, TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import CONTRASTS
-from core.figures.base.axes import axis, named_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.counting import nth, span_key
+from ...decoding.record.steps import Candidate, Stage, TokenStep
+from ...decoding.record.trace import Trace
+from ...decoding.shaping.config import CONTRASTS
+from ..base.axes import axis, named_axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     NBSP,
     lines,
     percent,
@@ -20,11 +20,11 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import token_bars
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.records import chosen_label, widest
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
+from ..base.marks import token_bars
+from ..base.paper import SCREEN, Paper
+from ..base.records import chosen_label, widest
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
 
 _MOST, _LABEL_LIMIT = 8, 12
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.counting import counted, nth
-from core.decoding.reading.watermarks import ENOUGH, THRESHOLD, Detection, detections
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import SETTINGS
-from core.figures.base.axes import PERCENT_TICKS, axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import lines, percent, settings_caption, show_token, table_text
-from core.figures.base.marks import add_frame, add_line, hover_texts, strokes
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
+from ...decoding.counting import counted, nth
+from ...decoding.reading.watermarks import ENOUGH, THRESHOLD, Detection, detections
+from ...decoding.record.trace import Trace
+from ...decoding.shaping.config import SETTINGS
+from ..base.axes import PERCENT_TICKS, axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import lines, percent, settings_caption, show_token, table_text
+from ..base.marks import add_frame, add_line, hover_texts, strokes
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
 
 # Parts of the plotting area: scores above, steps below.
 _ABOVE, _BELOW = [0.42, 1.0], [0.0, 0.3]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from core.decoding.counting import nth
-from core.decoding.many.methods import tokens_of, whole_text
-from core.decoding.many.types import ManyRuns
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import percent, table_text, visible_token
-from core.figures.base.measure import text_width
-from core.figures.base.paper import WIDE, Paper
-from core.figures.base.sheet import Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.home.words import methods_caption, methods_verdict, run_name
-from core.figures.lanes.lane_tree import lane_tree
-from core.figures.lanes.token_tree import Lane, TreeCell, lay_out_tree
+from ...decoding.counting import nth
+from ...decoding.many.methods import tokens_of, whole_text
+from ...decoding.many.types import ManyRuns
+from ..base.figure import TableRows, figure, table
+from ..base.labels import percent, table_text, visible_token
+from ..base.measure import text_width
+from ..base.paper import WIDE, Paper
+from ..base.sheet import Sheet
+from ..base.theme import LIGHT, Theme
+from ..lanes.lane_tree import lane_tree
+from ..lanes.token_tree import Lane, TreeCell, lay_out_tree
+from .words import methods_caption, methods_verdict, run_name
 
 _NAME_SIZE = 11
 # Narrower figures have short names, px.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from core.decoding.counting import counted
-from core.decoding.many.methods import Cost, cost_of
-from core.decoding.many.types import ManyRuns
-from core.decoding.record.trace import Trace
-from core.figures.base.figure import TableRows, table
-from core.figures.base.labels import config_caption, nats, plain_name, table_text, with_prompt
-from core.figures.base.paper import SCREEN, Paper
+from ...decoding.counting import counted
+from ...decoding.many.methods import Cost, cost_of
+from ...decoding.many.types import ManyRuns
+from ...decoding.record.trace import Trace
+from ..base.figure import TableRows, table
+from ..base.labels import config_caption, nats, plain_name, table_text, with_prompt
+from ..base.paper import SCREEN, Paper
 
 _NAMES = {"greedy": "Greedy", "beam": "Beam search", "speculative": "Speculative"}
 # Settings that the caption says once, or that the names say.

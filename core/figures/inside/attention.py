@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from core.decoding.counting import nth
-from core.decoding.inside.types import Attention
-from core.figures.base.axes import axis, top_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.grid import probability_cells
-from core.figures.base.labels import percent, show_token, table_text, visible_token, with_prompt
-from core.figures.base.marks import add_line
-from core.figures.base.paper import SMALL, WIDE, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart, cut_window, numbered
+from ...decoding.counting import nth
+from ...decoding.inside.types import Attention
+from ..base.axes import axis, top_axis
+from ..base.figure import TableRows, figure, table
+from ..base.grid import probability_cells
+from ..base.labels import percent, show_token, table_text, visible_token, with_prompt
+from ..base.marks import add_line
+from ..base.paper import SMALL, WIDE, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from ..base.window import ShownPart, cut_window, numbered
 
 _ROW, _LEFT, _MOST_ROWS = 15, 66, 64
 # Width of a column of text, px.

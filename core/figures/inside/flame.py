@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from core.decoding.counting import counted, duration, nth
-from core.figures.base.axes import axis, bare_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import escaped, lines, table_text, visible_token, with_prompt
-from core.figures.base.marks import INSIDE, hover_texts, overlaid
-from core.figures.base.measure import fitted
-from core.figures.base.paper import SMALL, WIDE, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.traces.data_path.steps import act_of, part_of, starts_step
-from core.traces.data_path.types import FunctionCall
+from ...decoding.counting import counted, duration, nth
+from ...traces.data_path.steps import act_of, part_of, starts_step
+from ...traces.data_path.types import FunctionCall
+from ..base.axes import axis, bare_axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import escaped, lines, table_text, visible_token, with_prompt
+from ..base.marks import INSIDE, hover_texts, overlaid
+from ..base.measure import fitted
+from ..base.paper import SMALL, WIDE, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
 
 _TEXT_SIZE = 11
 _DEEPEST, _MOST_MARKS = 16, 450

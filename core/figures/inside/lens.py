@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from core.decoding.counting import nth
-from core.decoding.inside.types import Lens, LensPosition
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.grid import (
+from ...decoding.counting import nth
+from ...decoding.inside.types import Lens, LensPosition
+from ..base.figure import TableRows, figure, table
+from ..base.grid import (
     GRID_LEFT,
     ROW_HEIGHT,
     Cell,
@@ -15,7 +15,7 @@ from core.figures.base.grid import (
     frame_of,
     wide_columns,
 )
-from core.figures.base.labels import (
+from ..base.labels import (
     lines,
     percent,
     show_token,
@@ -23,10 +23,10 @@ from core.figures.base.labels import (
     visible_token,
     with_prompt,
 )
-from core.figures.base.paper import WIDE, Paper
-from core.figures.base.sheet import Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart, cut_window, numbered, window_of
+from ..base.paper import WIDE, Paper
+from ..base.sheet import Sheet
+from ..base.theme import LIGHT, Theme
+from ..base.window import ShownPart, cut_window, numbered, window_of
 
 Content: TypeAlias = Literal["token", "rank"]
 

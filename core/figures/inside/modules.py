@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.counting import counted, nth
-from core.decoding.inside.types import Forward, ModuleRun
-from core.figures.base.axes import axis, named_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.counting import counted, nth
+from ...decoding.inside.types import Forward, ModuleRun
+from ..base.axes import axis, named_axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     escaped,
     lines,
     milliseconds,
@@ -17,10 +17,10 @@ from core.figures.base.labels import (
     table_text,
     with_prompt,
 )
-from core.figures.base.marks import OUTSIDE, hover_texts
-from core.figures.base.paper import SMALL, WIDE, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
+from ..base.marks import OUTSIDE, hover_texts
+from ..base.paper import SMALL, WIDE, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
 
 # Maximum number of separate layers; of more, the mean is drawn.
 _MOST_LAYERS = 12

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.decoding.counting import nth
-from core.decoding.record.trace import Trace
-from core.figures.base.labels import settings_caption
+from ...decoding.counting import nth
+from ...decoding.record.trace import Trace
+from ..base.labels import settings_caption
 
 
 def step_caption(trace: Trace, index: int) -> str:

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from core.figures.base.color import to_oklab
-from core.figures.base.labels import NBSP, exact_plain, safe_plain
-from core.figures.base.measure import plain_of
-from core.figures.base.theme import GREY, Theme
+from ..base.color import to_oklab
+from ..base.labels import NBSP, exact_plain, safe_plain
+from ..base.measure import plain_of
+from ..base.theme import GREY, Theme
 
 _ENTRY = re.compile(r'<span style="color:(#[0-9a-f]{6})[^"]*">(.*?)</span>([^<]*)')
 SHAPES = {

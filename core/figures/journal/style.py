@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from core.figures.base.color import blend, contrast
-from core.figures.base.paper import BODY
-from core.figures.base.theme import GREY, HATCH_SIGNS, Theme
-from core.figures.journal.journals import JOURNAL_TICK, Journal
-from core.figures.journal.key_words import SHAPES
+from ..base.color import blend, contrast
+from ..base.paper import BODY
+from ..base.theme import GREY, HATCH_SIGNS, Theme
+from .journals import JOURNAL_TICK, Journal
+from .key_words import SHAPES
 
 # Share of the lines' colour in the solid fill that replaces hatching.
 _FILLED = 0.5

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.counting import counted
-from core.decoding.lab.types import Cut, LabStep
-from core.decoding.shaping.config import SETTINGS
-from core.figures.base.axes import axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.counting import counted
+from ...decoding.lab.types import Cut, LabStep
+from ...decoding.shaping.config import SETTINGS
+from ..base.axes import axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     escaped,
     percent,
     show_token,
@@ -18,11 +18,11 @@ from core.figures.base.labels import (
     text_columns,
     visible_token,
 )
-from core.figures.base.marks import add_frame, hover_texts, label_pair, level_bars, overlaid
-from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.lab.words import lab_caption, number
+from ..base.marks import add_frame, hover_texts, label_pair, level_bars, overlaid
+from ..base.paper import SCREEN, SMALL, Paper
+from ..base.sheet import EDGE, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import lab_caption, number
 
 _BAR = 0.44
 # Width of a character as a share of a bar 360 px long.

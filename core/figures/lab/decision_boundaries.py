@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from operator import attrgetter
 
-from core.decoding.counting import nth
-from core.decoding.lab.types import KnobBoundaries, LabStep, TokenInterval
-from core.figures.base.axes import axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.counting import nth
+from ...decoding.lab.types import KnobBoundaries, LabStep, TokenInterval
+from ..base.axes import axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     NBSP,
     escaped,
     show_token,
@@ -19,7 +19,7 @@ from core.figures.base.labels import (
     text_columns,
     visible_token,
 )
-from core.figures.base.marks import (
+from ..base.marks import (
     FRAME,
     add_frame,
     add_line,
@@ -29,10 +29,10 @@ from core.figures.base.marks import (
     level_bars,
     overlaid,
 )
-from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.lab.words import lab_caption, number, number_within
+from ..base.paper import SCREEN, SMALL, Paper
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import lab_caption, number, number_within
 
 _BAR = 0.4
 # Narrower intervals have no outline, which would cover them.

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from core.decoding.counting import nth
-from core.decoding.lab.types import LabStep
-from core.decoding.record.steps import Candidate, TokenStep
-from core.figures.base.axes import bare_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import escaped, percent, show_token, table_text, visible_token
-from core.figures.base.marks import add_note, label_pair, mono
-from core.figures.base.measure import text_width
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.decode.draw import drawn_segments, mark_uniform
-from core.figures.decode.stage_bars import (
+from ...decoding.counting import nth
+from ...decoding.lab.types import LabStep
+from ...decoding.record.steps import Candidate, TokenStep
+from ..base.axes import bare_axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import escaped, percent, show_token, table_text, visible_token
+from ..base.marks import add_note, label_pair, mono
+from ..base.measure import text_width
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from ..decode.draw import drawn_segments, mark_uniform
+from ..decode.stage_bars import (
     BAR,
     Segment,
     across,
     add_segments,
 )
-from core.figures.lab.scores import noisy_scores
-from core.figures.lab.words import lab_caption
+from .scores import noisy_scores
+from .words import lab_caption
 
 # Row height, and distance of the lower bar from the axis, with room for the number, px.
 _ROW, _BELOW = 64, 34

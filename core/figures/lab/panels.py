@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.figures.base.paper import SCREEN, Paper
+from ..base.paper import SCREEN, Paper
 
 FEW_PANELS = 3
 """Maximum number of panels in a row on a phone."""

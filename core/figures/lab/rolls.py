@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from core.decoding.counting import nth
-from core.decoding.lab.types import LabStep, RollBin, Rolls
-from core.figures.base.axes import axis, named_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import NBSP, escaped, percent, show_token, table_text, visible_token
-from core.figures.base.marks import numbers_behind, token_bars
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.records import widest
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.lab.words import lab_caption
+from ...decoding.counting import nth
+from ...decoding.lab.types import LabStep, RollBin, Rolls
+from ..base.axes import axis, named_axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import NBSP, escaped, percent, show_token, table_text, visible_token
+from ..base.marks import numbers_behind, token_bars
+from ..base.paper import SCREEN, Paper
+from ..base.records import widest
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import lab_caption
 
 _LABEL_LIMIT = 14
 

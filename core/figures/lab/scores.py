@@ -6,15 +6,15 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from core.decoding.lab.types import LabStep
-from core.figures.base.axes import axis, named_axis
-from core.figures.base.labels import percent, show_token
-from core.figures.base.marks import numbers_behind, token_bars
-from core.figures.base.paper import Paper
-from core.figures.base.records import chosen_label
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import Theme
-from core.figures.decode.draw import Scored, scored
+from ...decoding.lab.types import LabStep
+from ..base.axes import axis, named_axis
+from ..base.labels import percent, show_token
+from ..base.marks import numbers_behind, token_bars
+from ..base.paper import Paper
+from ..base.records import chosen_label
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import Theme
+from ..decode.draw import Scored, scored
 
 _FRAME = "<b>□</b>"
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.lab.types import LabStep, Sweep
-from core.decoding.record.steps import Candidate
-from core.figures.base.axes import bare_axis, named_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
-from core.figures.base.marks import add_frame, add_note, token_bars
-from core.figures.base.measure import text_width
-from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.records import chosen_label, widest
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.lab.panels import Places
-from core.figures.lab.words import lab_caption, number
+from ...decoding.lab.types import LabStep, Sweep
+from ...decoding.record.steps import Candidate
+from ..base.axes import bare_axis, named_axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import NBSP, percent, show_token, table_text, visible_token
+from ..base.marks import add_frame, add_note, token_bars
+from ..base.measure import text_width
+from ..base.paper import SCREEN, SMALL, Paper
+from ..base.records import chosen_label, widest
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .panels import Places
+from .words import lab_caption, number
 
 # Temperatures that a panel shows, the nearest ones of the sweep.
 WANTED = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)

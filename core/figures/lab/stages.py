@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.lab.types import LabStep
-from core.decoding.record.steps import Candidate, Stage
-from core.figures.base.axes import bare_axis, named_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.lab.types import LabStep
+from ...decoding.record.steps import Candidate, Stage
+from ..base.axes import bare_axis, named_axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     NBSP,
     escaped,
     lines,
@@ -19,20 +19,20 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import (
+from ..base.marks import (
     PAPER,
     add_line,
     add_note,
     token_bars,
 )
-from core.figures.base.measure import fitted, text_width
-from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.records import LABEL_LIMIT, ranked_labels, widest
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.decode.stage_bars import shown_stages
-from core.figures.lab.panels import FEW_PANELS, GAP, HEADS, Places, is_narrow, places_for
-from core.figures.lab.words import lab_caption, setting, short_name
+from ..base.measure import fitted, text_width
+from ..base.paper import SCREEN, SMALL, Paper
+from ..base.records import LABEL_LIMIT, ranked_labels, widest
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from ..decode.stage_bars import shown_stages
+from .panels import FEW_PANELS, GAP, HEADS, Places, is_narrow, places_for
+from .words import lab_caption, setting, short_name
 
 # Width of a bar's percentage, px.
 _PERCENT_WIDTH = 44

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from core.decoding.lab.types import LabStep, Sweep
-from core.figures.base.axes import axis, bare_axis, named_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.grid import probability_cells
-from core.figures.base.labels import percent, show_token, table_text, visible_token
-from core.figures.base.marks import add_line, hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.records import chosen_label, widest
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.lab.words import lab_caption, number
+from ...decoding.lab.types import LabStep, Sweep
+from ..base.axes import axis, bare_axis, named_axis
+from ..base.figure import TableRows, figure, table
+from ..base.grid import probability_cells
+from ..base.labels import percent, show_token, table_text, visible_token
+from ..base.marks import add_line, hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.records import chosen_label, widest
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import lab_caption, number
 
 _LABEL_LIMIT = 12
 _ENTROPY, _GAP = 96, 26

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.counting import nth
-from core.decoding.lab.types import Continuation, Continuations
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import table_text, visible_token
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import numbered
-from core.figures.lab.words import continuations_caption
-from core.figures.lanes.lane_tree import lane_tree
-from core.figures.lanes.token_tree import Lane, lay_out_tree
+from ...decoding.counting import nth
+from ...decoding.lab.types import Continuation, Continuations
+from ..base.figure import TableRows, figure, table
+from ..base.labels import table_text, visible_token
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Sheet
+from ..base.theme import LIGHT, Theme
+from ..base.window import numbered
+from ..lanes.lane_tree import lane_tree
+from ..lanes.token_tree import Lane, lay_out_tree
+from .words import continuations_caption
 
 
 @table("row seed step token_id token raw_prob prob", whole="seed")

@@ -6,18 +6,18 @@ import math
 from dataclasses import replace
 from decimal import Decimal
 
-from core.decoding.autoregressive.config import Sampling
-from core.decoding.counting import nth
-from core.decoding.lab.types import Continuations, LabStep
-from core.decoding.shaping.config import SETTINGS
-from core.figures.base.labels import (
+from ...decoding.autoregressive.config import Sampling
+from ...decoding.counting import nth
+from ...decoding.lab.types import Continuations, LabStep
+from ...decoding.shaping.config import SETTINGS
+from ..base.labels import (
     plain_name,
     setting_words,
     settings_caption,
     stage_name,
     with_prompt,
 )
-from core.figures.base.paper import SCREEN, Paper
+from ..base.paper import SCREEN, Paper
 
 
 def short_name(stage: str) -> str:

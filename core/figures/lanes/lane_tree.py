@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from core.decoding.counting import nth
-from core.figures.base.axes import named_axis, top_axis
-from core.figures.base.grid import probability_cells
-from core.figures.base.labels import NBSP, escaped, lines, percent, show_token, visible_token
-from core.figures.base.marks import INSIDE, add_frame, add_note, hover_texts, overlaid
-from core.figures.base.measure import fitted, text_width
-from core.figures.base.paper import SMALL, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import Theme
-from core.figures.base.window import ShownPart
-from core.figures.lanes.token_tree import TreeCell, TreeLayout
+from ...decoding.counting import nth
+from ..base.axes import named_axis, top_axis
+from ..base.grid import probability_cells
+from ..base.labels import NBSP, escaped, lines, percent, show_token, visible_token
+from ..base.marks import INSIDE, add_frame, add_note, hover_texts, overlaid
+from ..base.measure import fitted, text_width
+from ..base.paper import SMALL, Paper
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import Theme
+from ..base.window import ShownPart
+from .token_tree import TreeCell, TreeLayout
 
 _LEFT = 64
 _PADDING = 15

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import NamedTuple
 
-from core.decoding.lab.types import RowToken
+from ...decoding.lab.types import RowToken
 
 # Maximum that the lab grows at once: 12 continuations and the greedy one, with 40 tokens each.
 MOST_NODES = 13 * 40

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from core.decoding.counting import nth
-from core.decoding.many.types import ManyRuns
-from core.figures.base.axes import PERCENT_TICKS, axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import NBSP, lines
-from core.figures.base.marks import hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.many.words import many_caption, many_verdict
+from ...decoding.counting import nth
+from ...decoding.many.types import ManyRuns
+from ..base.axes import PERCENT_TICKS, axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import NBSP, lines
+from ..base.marks import hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import EDGE, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import many_caption, many_verdict
 
 
 @table("step share")

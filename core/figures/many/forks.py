@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from core.decoding.comparison.types import CAUSES
-from core.decoding.counting import counted, nth
-from core.decoding.many.types import ManyRuns, RunFork
-from core.figures.base.axes import axis, named_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import NBSP, escaped, lines, table_text
-from core.figures.base.marks import hover_texts, strokes
-from core.figures.base.measure import text_width
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.many.words import fork_name, many_caption
+from ...decoding.comparison.types import CAUSES
+from ...decoding.counting import counted, nth
+from ...decoding.many.types import ManyRuns, RunFork
+from ..base.axes import axis, named_axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import NBSP, escaped, lines, table_text
+from ..base.marks import hover_texts, strokes
+from ..base.measure import text_width
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import fork_name, many_caption
 
 # Forks that are drawn, the first ones.
 MOST_SHOWN = 16

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeAlias
 
-from core.decoding.comparison.parting import first_difference
-from core.decoding.counting import counted, nth
-from core.decoding.many.types import ManyRuns
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import Shaping
-from core.figures.base.axes import named_axis
-from core.figures.base.color import blend
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import escaped, lines, show_token, table_text
-from core.figures.base.marks import add_frame, overlaid, token_cells
-from core.figures.base.measure import text_width
-from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.many.words import many_caption, mean_surprisal, setting_name
+from ...decoding.comparison.parting import first_difference
+from ...decoding.counting import counted, nth
+from ...decoding.many.types import ManyRuns
+from ...decoding.record.trace import Trace
+from ...decoding.shaping.config import Shaping
+from ..base.axes import named_axis
+from ..base.color import blend
+from ..base.figure import TableRows, figure, table
+from ..base.labels import escaped, lines, show_token, table_text
+from ..base.marks import add_frame, overlaid, token_cells
+from ..base.measure import text_width
+from ..base.paper import SCREEN, SMALL, Paper
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import many_caption, mean_surprisal, setting_name
 
 GridMeasure: TypeAlias = Literal["surprisal", "distinct", "parts"]
 _ROW, _WIDEST = 44, 130

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from core.decoding.counting import counted, nth
-from core.decoding.lab.types import RowToken
-from core.decoding.many.methods import whole_text
-from core.decoding.many.types import ManyRuns
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import NBSP, plain_name, table_text, visible_token
-from core.figures.base.measure import text_width
-from core.figures.base.paper import WIDE, Paper
-from core.figures.base.sheet import Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import numbered
-from core.figures.lanes.lane_tree import lane_tree
-from core.figures.lanes.token_tree import Lane, TreeCell, lay_out_tree
-from core.figures.many.words import many_caption, many_verdict, run_words, setting_name
+from ...decoding.counting import counted, nth
+from ...decoding.lab.types import RowToken
+from ...decoding.many.methods import whole_text
+from ...decoding.many.types import ManyRuns
+from ..base.figure import TableRows, figure, table
+from ..base.labels import NBSP, plain_name, table_text, visible_token
+from ..base.measure import text_width
+from ..base.paper import WIDE, Paper
+from ..base.sheet import Sheet
+from ..base.theme import LIGHT, Theme
+from ..base.window import numbered
+from ..lanes.lane_tree import lane_tree
+from ..lanes.token_tree import Lane, TreeCell, lay_out_tree
+from .words import many_caption, many_verdict, run_words, setting_name
 
 # Texts that are drawn, the most frequent ones.
 MOST_TEXTS = 24

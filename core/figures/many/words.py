@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from statistics import fmean
 
-from core.decoding.counting import counted, nth
-from core.decoding.many.types import ManyRuns, RunFork
-from core.decoding.record.notes import ROWS, THREADS
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import Shaping
-from core.figures.base.figure import TableRows, table
-from core.figures.base.labels import (
+from ...decoding.counting import counted, nth
+from ...decoding.many.types import ManyRuns, RunFork
+from ...decoding.record.notes import ROWS, THREADS
+from ...decoding.record.trace import Trace
+from ...decoding.shaping.config import Shaping
+from ..base.figure import TableRows, table
+from ..base.labels import (
     config_caption,
     plain_name,
     stage_name,
@@ -19,7 +19,7 @@ from core.figures.base.labels import (
     visible_token,
     with_prompt,
 )
-from core.figures.base.paper import SCREEN, Paper
+from ..base.paper import SCREEN, Paper
 
 # Values of one setting that a caption names.
 _NAMED = 6

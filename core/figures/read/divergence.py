@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 
-from core.decoding.counting import nth
-from core.decoding.reading.types import ModelDivergence, TokenDivergence
-from core.figures.base.axes import MOST_TICKS, READ_TOKENS, power_axis, token_sheet
-from core.figures.base.color import blend
-from core.figures.base.figure import TableRows, figure, given, table
-from core.figures.base.labels import lines, plain_name, show_token, table_text, visible_token
-from core.figures.base.marks import add_rings, hover_texts, strokes
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.read.words import number
+from ...decoding.counting import nth
+from ...decoding.reading.types import ModelDivergence, TokenDivergence
+from ..base.axes import MOST_TICKS, READ_TOKENS, power_axis, token_sheet
+from ..base.color import blend
+from ..base.figure import TableRows, figure, given, table
+from ..base.labels import lines, plain_name, show_token, table_text, visible_token
+from ..base.marks import add_rings, hover_texts, strokes
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Sheet
+from ..base.theme import LIGHT, Theme
+from .words import number
 
 # Divergences below this are drawn at it: double precision sums no finer over a vocabulary.
 _LEAST = 1e-12

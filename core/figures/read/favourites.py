@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.counting import nth
-from core.decoding.reading.types import TextToken, text_tokens
-from core.decoding.record.trace import Trace
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.grid import (
+from ...decoding.counting import nth
+from ...decoding.reading.types import TextToken, text_tokens
+from ...decoding.record.trace import Trace
+from ..base.figure import TableRows, figure, table
+from ..base.grid import (
     GRID_LEFT,
     ROW_HEIGHT,
     Cell,
@@ -16,13 +16,13 @@ from core.figures.base.grid import (
     frame_of,
     wide_columns,
 )
-from core.figures.base.labels import table_text, visible_token
-from core.figures.base.paper import WIDE, Paper
-from core.figures.base.sheet import Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart, window_of
-from core.figures.decode.prompt import add_surprisal
-from core.figures.read.words import NOTHING_READ, reading_caption, token_hover
+from ..base.labels import table_text, visible_token
+from ..base.paper import WIDE, Paper
+from ..base.sheet import Sheet
+from ..base.theme import LIGHT, Theme
+from ..base.window import ShownPart, window_of
+from ..decode.prompt import add_surprisal
+from .words import NOTHING_READ, reading_caption, token_hover
 
 _ROWS = ("favourite", "rank")
 _BARS, _GAP = 100, 26

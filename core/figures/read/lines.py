@@ -6,16 +6,16 @@ import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from core.decoding.counting import counted, nth
-from core.decoding.reading.types import TextToken
-from core.figures.base.axes import MOST_TICKS, PERCENT_TICKS, READ_TOKENS, axis, token_sheet
-from core.figures.base.figure import TableRows, figure, given, table
-from core.figures.base.labels import escaped, percent, plain_name, table_text
-from core.figures.base.marks import add_frame, add_line, add_note, hover_texts
-from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.read.words import NOTHING_READ, number, token_hover
+from ...decoding.counting import counted, nth
+from ...decoding.reading.types import TextToken
+from ..base.axes import MOST_TICKS, PERCENT_TICKS, READ_TOKENS, axis, token_sheet
+from ..base.figure import TableRows, figure, given, table
+from ..base.labels import escaped, percent, plain_name, table_text
+from ..base.marks import add_frame, add_line, add_note, hover_texts
+from ..base.paper import SCREEN, SMALL, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import NOTHING_READ, number, token_hover
 
 Quantity: TypeAlias = Literal["surprisal", "probability"]
 

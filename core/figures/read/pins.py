@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from core.decoding.counting import counted, nth
-from core.decoding.reading.types import PinnedToken
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import CHOSEN_TOKENS, MOST_TICKS, READ_TOKENS, power_axis, token_sheet
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.counting import counted, nth
+from ...decoding.reading.types import PinnedToken
+from ...decoding.record.steps import TokenStep
+from ...decoding.record.trace import Trace
+from ..base.axes import CHOSEN_TOKENS, MOST_TICKS, READ_TOKENS, power_axis, token_sheet
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     escaped,
     lines,
     percent,
@@ -22,10 +22,10 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import add_selection, hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
+from ..base.marks import add_selection, hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
 
 _SIGNS = (
     ("circle", "●"),

@@ -5,23 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from core.decoding.counting import nth
-from core.decoding.reading.types import FollowedWord, WordSpelling
-from core.decoding.record.trace import Trace
-from core.figures.base.axes import MOST_TICKS, READ_TOKENS, power_axis, token_sheet
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.counting import nth
+from ...decoding.reading.types import FollowedWord, WordSpelling
+from ...decoding.record.trace import Trace
+from ..base.axes import MOST_TICKS, READ_TOKENS, power_axis, token_sheet
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     lines,
     percent,
     show_token,
     table_text,
     visible_token,
 )
-from core.figures.base.marks import add_rings, add_selection, hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.read.words import reading_caption
+from ..base.marks import add_rings, add_selection, hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Sheet
+from ..base.theme import LIGHT, Theme
+from .words import reading_caption
 
 # Probabilities below this are drawn at it.
 _LEAST = 1e-12

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 
-from core.decoding.counting import counted, nth
-from core.decoding.reading.types import TextToken, text_tokens, totals_of
-from core.decoding.record.trace import Trace
-from core.figures.base.labels import (
+from ...decoding.counting import counted, nth
+from ...decoding.reading.types import TextToken, text_tokens, totals_of
+from ...decoding.record.trace import Trace
+from ..base.labels import (
     lines,
     percent,
     plain_name,
     show_token,
     with_text,
 )
-from core.figures.base.paper import SCREEN, Paper
+from ..base.paper import SCREEN, Paper
 
 NOTHING_READ = "No token of this text has a prediction, so there is nothing to show."
 

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from core.evaluation.sweep.curves import BudgetPoint, curve
-from core.evaluation.sweep.fair import fair_rows
-from core.evaluation.sweep.types import BudgetSweep
-from core.figures.base.axes import PERCENT_TICKS, axis
-from core.figures.base.color import blend
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.marks import add_line, add_note, hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.reasoning.words import (
+from ...evaluation.sweep.curves import BudgetPoint, curve
+from ...evaluation.sweep.fair import fair_rows
+from ...evaluation.sweep.types import BudgetSweep
+from ..base.axes import PERCENT_TICKS, axis
+from ..base.color import blend
+from ..base.figure import TableRows, figure, table
+from ..base.marks import add_line, add_note, hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import (
     BUDGET_WORDS,
     NOTHING_YET,
     band_words,

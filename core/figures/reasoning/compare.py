@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.evaluation.types import RULES, AnswerRule, Rivalry, StrategyResult, Vote
-from core.figures.base.axes import PERCENT_TICKS, axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import NBSP, config_caption, table_text
-from core.figures.base.marks import label_pair
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.reasoning.words import (
+from ...evaluation.types import RULES, AnswerRule, Rivalry, StrategyResult, Vote
+from ..base.axes import PERCENT_TICKS, axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import NBSP, config_caption, table_text
+from ..base.marks import label_pair
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import EDGE, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import (
     problems_words,
     share_bars,
     share_record,

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.decoding.counting import counted
-from core.evaluation.sweep.curves import BudgetPoint, curves_by_steps
-from core.evaluation.sweep.fair import fair_rows
-from core.evaluation.sweep.types import BudgetSweep
-from core.figures.base.axes import axis
-from core.figures.base.figure import figure
-from core.figures.base.labels import NBSP
-from core.figures.base.marks import PAPER, add_note
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.reasoning.accuracy import LEFT, SHARES, band, frame, line, reach
-from core.figures.reasoning.words import (
+from ...decoding.counting import counted
+from ...evaluation.sweep.curves import BudgetPoint, curves_by_steps
+from ...evaluation.sweep.fair import fair_rows
+from ...evaluation.sweep.types import BudgetSweep
+from ..base.axes import axis
+from ..base.figure import figure
+from ..base.labels import NBSP
+from ..base.marks import PAPER, add_note
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import EDGE, Sheet
+from ..base.theme import LIGHT, Theme
+from .accuracy import LEFT, SHARES, band, frame, line, reach
+from .words import (
     BUDGET_WORDS,
     NOTHING_YET,
     band_words,

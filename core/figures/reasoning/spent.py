@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from core.evaluation.sweep.curves import BudgetPoint, curve, frame_of
-from core.evaluation.sweep.fair import fair_rows
-from core.evaluation.sweep.types import BudgetSweep
-from core.evaluation.types import OUTCOMES
-from core.figures.base.axes import PERCENT_TICKS, axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import NBSP, table_text
-from core.figures.base.marks import hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.reasoning.words import (
+from ...evaluation.sweep.curves import BudgetPoint, curve, frame_of
+from ...evaluation.sweep.fair import fair_rows
+from ...evaluation.sweep.types import BudgetSweep
+from ...evaluation.types import OUTCOMES
+from ..base.axes import PERCENT_TICKS, axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import NBSP, table_text
+from ..base.marks import hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import (
     BUDGET_WORDS,
     NOTHING_YET,
     OUTCOME_WORDS,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from core.evaluation.types import OUTCOMES, StopPoint, StopStrip
-from core.figures.base.axes import axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...evaluation.types import OUTCOMES, StopPoint, StopStrip
+from ..base.axes import axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     NBSP,
     escaped,
     lines,
@@ -17,11 +17,11 @@ from core.figures.base.labels import (
     table_text,
     with_prompt,
 )
-from core.figures.base.marks import add_line, hover_texts, label_pair
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.reasoning.words import OUTCOME_WORDS, outcome_color
+from ..base.marks import add_line, hover_texts, label_pair
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import EDGE, Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import OUTCOME_WORDS, outcome_color
 
 _MOST_ROWS = 16
 

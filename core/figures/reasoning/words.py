@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.reasoning.config import LEVELS
-from core.evaluation.sweep.fair import whole_problems
-from core.evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
-from core.evaluation.types import AttemptOutcome, ProblemSet, Share
-from core.figures.base.color import blend
-from core.figures.base.labels import NBSP, config_caption, plain_name
-from core.figures.base.marks import hover_texts
-from core.figures.base.sheet import Properties
-from core.figures.base.theme import Theme
+from ...decoding.reasoning.config import LEVELS
+from ...evaluation.sweep.fair import whole_problems
+from ...evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
+from ...evaluation.types import AttemptOutcome, ProblemSet, Share
+from ..base.color import blend
+from ..base.labels import NBSP, config_caption, plain_name
+from ..base.marks import hover_texts
+from ..base.sheet import Properties
+from ..base.theme import Theme
 
 OUTCOME_WORDS: dict[AttemptOutcome, str] = {
     "correct": "correct",

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import SETTINGS
-from core.decoding.shaping.spec import StageState
-from core.figures.base.axes import MOST_TICKS, axis, token_sheet
-from core.figures.base.figure import figure, table
-from core.figures.base.labels import (
+from ...decoding.record.steps import TokenStep
+from ...decoding.record.trace import Trace
+from ...decoding.shaping.config import SETTINGS
+from ...decoding.shaping.spec import StageState
+from ..base.axes import MOST_TICKS, axis, token_sheet
+from ..base.figure import figure, table
+from ..base.labels import (
     lines,
     percent,
     settings_caption,
@@ -22,10 +22,10 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import add_frame, add_line, hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
+from ..base.marks import add_frame, add_line, hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
 
 
 class Followed(NamedTuple):

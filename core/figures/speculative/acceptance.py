@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.measurement.report import LengthSweep, SweepPoint
-from core.figures.base.axes import axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import percent, percent_ticks, settings_caption
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.speculative.rates import draft_length_line
+from ...decoding.record.trace import Trace
+from ...decoding.speculative.measurement.report import LengthSweep, SweepPoint
+from ..base.axes import axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import percent, percent_ticks, settings_caption
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .rates import draft_length_line
 
 _PANEL, _GAP = 150, 24
 _HEIGHT = 2 * _PANEL + _GAP

@@ -6,29 +6,29 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.counting import counted, nth, span_key
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.config import SCORINGS, Scoring
-from core.decoding.speculative.scoring import FedRow, fed_again, feed_paged
-from core.figures.base.axes import axis, top_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.counting import counted, nth, span_key
+from ...decoding.record.trace import Trace
+from ...decoding.speculative.config import SCORINGS, Scoring
+from ...decoding.speculative.scoring import FedRow, fed_again, feed_paged
+from ..base.axes import axis, top_axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     NBSP,
     settings_caption,
     show_token,
     table_text,
     visible_token,
 )
-from core.figures.base.marks import (
+from ..base.marks import (
     add_note,
     label_bar,
     overlaid,
     token_cells,
 )
-from core.figures.base.measure import text_width
-from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
+from ..base.measure import text_width
+from ..base.paper import SCREEN, SMALL, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
 
 _LEFT, _RIGHT, _HEAD = 80, 70, 1.0
 # Height of a row in px and columns of a token, for vertical tokens in narrow cells.

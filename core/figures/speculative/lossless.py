@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.acceptance import AcceptanceTable, TableRow
-from core.decoding.speculative.config import Acceptance
-from core.decoding.speculative.measurement.report import Losslessness, TextCount
-from core.figures.base.axes import axis, named_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.record.trace import Trace
+from ...decoding.speculative.acceptance import AcceptanceTable, TableRow
+from ...decoding.speculative.config import Acceptance
+from ...decoding.speculative.measurement.report import Losslessness, TextCount
+from ..base.axes import axis, named_axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     escaped,
     percent,
     percent_ticks,
@@ -21,11 +21,11 @@ from core.figures.base.labels import (
     text_columns,
     visible_token,
 )
-from core.figures.base.marks import OUTSIDE, hover_texts, strokes
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.speculative.words import bar_color, rule_words
+from ..base.marks import OUTSIDE, hover_texts, strokes
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import bar_color, rule_words
 
 _MOST = 12
 # Significance level: chance no longer explains a smaller p-value.

@@ -7,10 +7,10 @@ from statistics import median
 
 import pandas as pd
 
-from core.decoding.counting import counted
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.measurement.metrics import (
+from ...decoding.counting import counted
+from ...decoding.record.trace import Trace
+from ...decoding.speculative.config import Speculative
+from ...decoding.speculative.measurement.metrics import (
     acceptance_rate,
     alpha,
     counts,
@@ -22,11 +22,11 @@ from core.decoding.speculative.measurement.metrics import (
     vllm_stage_times,
     vllm_system_efficiency,
 )
-from core.decoding.speculative.measurement.report import Comparison, LengthSweep
-from core.figures.base.figure import TableRows, table
-from core.figures.base.labels import milliseconds
-from core.figures.speculative.same import same_rounds_words
-from core.figures.speculative.words import rule_of
+from ...decoding.speculative.measurement.report import Comparison, LengthSweep
+from ..base.figure import TableRows, table
+from ..base.labels import milliseconds
+from .same import same_rounds_words
+from .words import rule_of
 
 _LEVIATHAN, _HERE = "Leviathan et al. 2023", "medians, measured here"
 MetricRow = tuple[str, str, str, str]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.types import DraftRound, DraftToken, ExtraToken, PairCandidate
-from core.figures.speculative.words import EXTRA, Kind, extra_kind, rule_of, token_at
+from ...decoding.record.trace import Trace
+from ...decoding.speculative.types import DraftRound, DraftToken, ExtraToken, PairCandidate
+from .words import EXTRA, Kind, extra_kind, rule_of, token_at
 
 
 @dataclass(frozen=True)

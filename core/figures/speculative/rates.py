@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from core.decoding.counting import nth
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.measurement.metrics import PositionRate, acceptance_by_position
-from core.decoding.speculative.measurement.report import LengthSweep, SweepPoint
-from core.figures.base.axes import axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import NBSP, percent, percent_ticks, settings_caption
-from core.figures.base.marks import OUTSIDE, add_line, hover_texts
-from core.figures.base.measure import text_width
-from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.speculative.words import bar_color, rule_of
+from ...decoding.counting import nth
+from ...decoding.record.trace import Trace
+from ...decoding.speculative.measurement.metrics import PositionRate, acceptance_by_position
+from ...decoding.speculative.measurement.report import LengthSweep, SweepPoint
+from ..base.axes import axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import NBSP, percent, percent_ticks, settings_caption
+from ..base.marks import OUTSIDE, add_line, hover_texts
+from ..base.measure import text_width
+from ..base.paper import SCREEN, SMALL, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import bar_color, rule_of
 
 _LEFT = 56
 # Fields of a measured length that its table leaves to other columns, or to another figure.

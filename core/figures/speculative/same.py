@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from core.decoding.counting import nth
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.types import DraftRound
-from core.figures.base.labels import visible_token
+from ...decoding.counting import nth
+from ...decoding.record.trace import Trace
+from ...decoding.speculative.types import DraftRound
+from ..base.labels import visible_token
 
 # Difference of two forwards of different shape, nats: 1e-5 of a largest logit of about 50 in
 # float32, and 0.05 in 16-bit types. The distance of two tokens may shrink by twice as much.

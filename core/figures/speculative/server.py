@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
-from core.decoding.counting import nth
-from core.figures.base.axes import axis
-from core.figures.base.figure import TableRows, figure, given, table
-from core.figures.base.marks import hover_texts
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.speculative.words import kind_color
+from ...decoding.by_engine.speculation import ServerRound, ServerSpeculation
+from ...decoding.counting import nth
+from ..base.axes import axis
+from ..base.figure import TableRows, figure, given, table
+from ..base.marks import hover_texts
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from .words import kind_color
 
 
 @table("of number drafted accepted")

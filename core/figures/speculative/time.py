@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from core.decoding.counting import nth
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.measurement.metrics import counts, tokens_per_round
-from core.decoding.speculative.measurement.report import (
+from ...decoding.counting import nth
+from ...decoding.record.trace import Trace
+from ...decoding.speculative.measurement.metrics import counts, tokens_per_round
+from ...decoding.speculative.measurement.report import (
     Comparison,
     speculative_token_seconds,
     stage_shares,
 )
-from core.decoding.speculative.types import DraftRound
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import NBSP, milliseconds, settings_caption
-from core.figures.base.marks import hover_texts
-from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.totals import (
+from ...decoding.speculative.types import DraftRound
+from ..base.figure import TableRows, figure, table
+from ..base.labels import NBSP, milliseconds, settings_caption
+from ..base.marks import hover_texts
+from ..base.paper import SCREEN, SMALL, Paper
+from ..base.sheet import Properties, Sheet
+from ..base.theme import LIGHT, Theme
+from ..base.totals import (
     add_part,
     add_whiskers,
     name_total,

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from core.decoding.counting import nth
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.types import DraftRound
-from core.figures.base.axes import axis, top_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import escaped, settings_caption, table_text, visible_token
-from core.figures.base.marks import PAPER, add_note, overlaid
-from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Properties, Sentences, Sheet
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart, cut_window, numbered, window_of
-from core.figures.speculative.timeline_cells import (
+from ...decoding.counting import nth
+from ...decoding.record.trace import Trace
+from ...decoding.speculative.types import DraftRound
+from ..base.axes import axis, top_axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import escaped, settings_caption, table_text, visible_token
+from ..base.marks import PAPER, add_note, overlaid
+from ..base.paper import SCREEN, SMALL, Paper
+from ..base.sheet import EDGE, Properties, Sentences, Sheet
+from ..base.theme import LIGHT, Theme
+from ..base.window import ShownPart, cut_window, numbered, window_of
+from .timeline_cells import (
     GAP,
     LEVEL,
     add_cells,
@@ -24,7 +24,7 @@ from core.figures.speculative.timeline_cells import (
     add_ring,
     cells_of_rounds,
 )
-from core.figures.speculative.words import (
+from .words import (
     KINDS,
     SIGNS,
     Kind,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.counting import nth
-from core.decoding.speculative.types import DraftRound
-from core.figures.base.labels import escaped, lines, percent, show_token, visible_token
-from core.figures.base.marks import add_frame, token_cells
-from core.figures.base.measure import fitted
-from core.figures.base.sheet import Properties, Sheet
-from core.figures.speculative.words import (
+from ...decoding.counting import nth
+from ...decoding.speculative.types import DraftRound
+from ..base.labels import escaped, lines, percent, show_token, visible_token
+from ..base.marks import add_frame, token_cells
+from ..base.measure import fitted
+from ..base.sheet import Properties, Sheet
+from .words import (
     EXTRA,
     KINDS,
     SYMBOLS,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from core.decoding.counting import nth, span_key
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.types import PairCandidate
-from core.figures.base.axes import axis, named_axis
-from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import (
+from ...decoding.counting import nth, span_key
+from ...decoding.record.trace import Trace
+from ...decoding.speculative.types import PairCandidate
+from ..base.axes import axis, named_axis
+from ..base.figure import TableRows, figure, table
+from ..base.labels import (
     NBSP,
     lines,
     percent,
@@ -20,13 +20,13 @@ from core.figures.base.labels import (
     text_columns,
     visible_token,
 )
-from core.figures.base.marks import token_bars
-from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sentences, Sheet, no_selection
-from core.figures.base.theme import LIGHT, Theme
-from core.figures.speculative.position import VerifiedPosition, position_at, shown_candidates
-from core.figures.speculative.verification_strip import add_strip
-from core.figures.speculative.words import (
+from ..base.marks import token_bars
+from ..base.paper import SCREEN, Paper
+from ..base.sheet import Properties, Sentences, Sheet, no_selection
+from ..base.theme import LIGHT, Theme
+from .position import VerifiedPosition, position_at, shown_candidates
+from .verification_strip import add_strip
+from .words import (
     EXTRA,
     SIGNS,
     extra_kind,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.decoding.speculative.types import DraftToken, ExtraToken
-from core.figures.base.axes import axis, bare_axis
-from core.figures.base.labels import percent, show_token
-from core.figures.base.marks import PAPER, add_line, add_note
-from core.figures.base.measure import markup_width
-from core.figures.base.sheet import Sheet
-from core.figures.base.theme import Theme
-from core.figures.speculative.position import VerifiedPosition
-from core.figures.speculative.words import (
+from ...decoding.speculative.types import DraftToken, ExtraToken
+from ..base.axes import axis, bare_axis
+from ..base.labels import percent, show_token
+from ..base.marks import PAPER, add_line, add_note
+from ..base.measure import markup_width
+from ..base.sheet import Sheet
+from ..base.theme import Theme
+from .position import VerifiedPosition
+from .words import (
     EXTRA,
     Kind,
     extra_kind,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from core.decoding.counting import nth
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.config import Acceptance, Speculative
-from core.decoding.speculative.types import DraftRound, DraftToken, ExtraToken
-from core.figures.base.color import blend
-from core.figures.base.labels import NBSP, percent, visible_token
-from core.figures.base.theme import LIGHT, Theme
+from ...decoding.counting import nth
+from ...decoding.record.trace import Trace
+from ...decoding.speculative.config import Acceptance, Speculative
+from ...decoding.speculative.types import DraftRound, DraftToken, ExtraToken
+from ..base.color import blend
+from ..base.labels import NBSP, percent, visible_token
+from ..base.theme import LIGHT, Theme
 
 Kind: TypeAlias = Literal["accepted", "rejected", "recovered", "bonus", "not_reached"]
 KINDS: tuple[Kind, ...] = ("accepted", "rejected", "recovered", "bonus", "not_reached")

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from core.models.fused.families import FAMILIES, Family
+from .families import FAMILIES, Family
 
 # A smaller matrix stays in a processor's cache, where one thread is as quick.
 _LEAST_ELEMENTS = 300_000

@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from transformers import PreTrainedModel
 
-from core.models.fused.body import ACTIVATIONS, activation_of
-from core.models.fused.families import FAMILIES
-from core.models.fused.step import FusedStep
-from core.models.running.cache import GrowingCache
-from core.models.running.window import rope_parameters
+from ..running.cache import GrowingCache
+from ..running.window import rope_parameters
+from .body import ACTIVATIONS, activation_of
+from .families import FAMILIES
+from .step import FusedStep
 
 # Position embeddings that depend on the position alone, not on how long the sequence is.
 _ROPE_TYPES = {"default", "linear", "llama3"}

@@ -20,8 +20,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from core.models.fused.body import Body, Layer, Norm, RootMeanSquare, add_product, product
-from core.models.running.cache import GrowingCache
+from ..running.cache import GrowingCache
+from .body import Body, Layer, Norm, RootMeanSquare, add_product, product
 
 # A whole draft of the greatest length, and the token before it.
 MOST_TOKENS = 65

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from core.decoding.errors import ModelError
-from core.decoding.files import write_file
-from core.models.loading.folder import ends_of
+from ...decoding.errors import ModelError
+from ...decoding.files import write_file
+from ..loading.folder import ends_of
 
 SOURCE_FILE = "gguf_source.json"
 _LAYOUT = 2  # Of what a conversion holds; another number converts anew.

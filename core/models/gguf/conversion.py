@@ -21,13 +21,13 @@ from transformers import (
     modeling_gguf_pytorch_utils,
 )
 
-from core.decoding.errors import ModelError
-from core.models.gguf.cache import write_source
-from core.models.gguf.ends import end_ids
-from core.models.gguf.header import read_header
-from core.models.loading.errors import explain
-from core.models.replacing import replaced
-from core.models.reporting import Report, current_report
+from ...decoding.errors import ModelError
+from ..loading.errors import explain
+from ..replacing import replaced
+from ..reporting import Report, current_report
+from .cache import write_source
+from .ends import end_ids
+from .header import read_header
 
 # Saving copies no more than one such piece at a time.
 _SHARD = "1GB"

@@ -14,9 +14,9 @@ from gguf.gguf_reader import READER_SUPPORTED_VERSIONS
 from transformers.integrations.gguf import is_gguf_arch_supported
 from transformers.modeling_gguf_pytorch_utils import GGUF_SUPPORTED_ARCHITECTURES
 
-from core.decoding.errors import ModelError
-from core.decoding.validation import shortened
-from core.models.places import begins_as_gguf
+from ...decoding.errors import ModelError
+from ...decoding.validation import shortened
+from ..places import begins_as_gguf
 
 _KNOWN = (*GGUF_SUPPORTED_ARCHITECTURES, "command-r", "qwen2moe", "qwen3moe", "gpt-oss")
 # Tokens that end a run: of the text, of a turn, of a message, and three of filling in.

@@ -7,11 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from core.decoding.errors import ModelError
-from core.models.gguf.source import header_of
-from core.models.loading.folder import check_folder
-from core.models.places import EMBEDDED_PREFIX, list_embedded
-from core.models.stopping import ShouldStop, never
+from ...decoding.errors import ModelError
+from ..loading.folder import check_folder
+from ..places import EMBEDDED_PREFIX, list_embedded
+from ..stopping import ShouldStop, never
+from .source import header_of
 
 _HUB = re.compile(
     r"(?:https?://(?:www\.)?(?:huggingface\.co|hf\.co)/)?"

@@ -6,8 +6,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.decoding.errors import ModelError
-from core.models.gguf.cache import (
+from ...decoding.errors import ModelError
+from ..isolation.client import LimitError, RequestLimits, ask
+from ..loading.folder import CONFIG_FILE
+from ..loading.memory import check_disk, check_memory, free_bytes, in_words, reserved
+from ..places import GGUF_SUFFIX
+from ..reporting import current_report
+from ..stopping import ShouldStop
+from .cache import (
     being_converted,
     cache_root,
     content_of,
@@ -15,15 +21,9 @@ from core.models.gguf.cache import (
     key_of,
     moved,
 )
-from core.models.isolation.client import LimitError, RequestLimits, ask
-from core.models.loading.folder import CONFIG_FILE
-from core.models.loading.memory import check_disk, check_memory, free_bytes, in_words, reserved
-from core.models.places import GGUF_SUFFIX
-from core.models.reporting import current_report
-from core.models.stopping import ShouldStop
 
 if TYPE_CHECKING:
-    from core.models.gguf.header import GgufHeader
+    from .header import GgufHeader
 
 _SHOWN = 4
 # Bytes that transformers holds of the largest tensor while it converts it, a number of it.

@@ -6,7 +6,7 @@ from typing import Any
 
 from transformers import AddedToken, PreTrainedTokenizerBase
 
-from core.decoding.errors import PromptError
+from ...decoding.errors import PromptError
 
 # A template may raise a text of any length; the app shortens it further, between words.
 REASON_LENGTH = 2_000

@@ -18,17 +18,17 @@ from pathlib import Path
 from threading import BoundedSemaphore, Lock
 from typing import Any
 
-from core.decoding import errors
-from core.decoding.errors import DecodingError, ModelError
-from core.models.isolation.server import READY, answer, receive_message, send_message
-from core.models.reporting import current_report
-from core.models.stopping import ShouldStop, never, raise_if_stopped
+from ...decoding import errors
+from ...decoding.errors import DecodingError, ModelError
+from ..reporting import current_report
+from ..stopping import ShouldStop, never, raise_if_stopped
+from .server import READY, answer, receive_message, send_message
 
 _ROOT = Path(__file__).resolve().parents[3]
 # Garbage collection during the imports would take a sixth of the start time.
 _START = (
     "import gc, sys; gc.disable(); sys.path.insert(0, {root!r}); "
-    "from core.models.isolation.tasks import main; main({descriptor})"
+    "from {package}.tasks import main; main({descriptor})"
 )
 _START_SECONDS = 180.0
 _POLL_SECONDS = 0.05
@@ -96,7 +96,7 @@ class _Server:
                 return self._control
             self._drop()
             ours, theirs = socket.socketpair()
-            code = _START.format(root=str(_ROOT), descriptor=theirs.fileno())
+            code = _START.format(root=str(_ROOT), package=__package__, descriptor=theirs.fileno())
             self._process = subprocess.Popen(
                 [sys.executable, "-c", code],
                 stdin=subprocess.DEVNULL,
@@ -171,7 +171,7 @@ def ask(
         LoadingStoppedError: `should_stop` returned true; the child has been killed.
     """
     if not AVAILABLE:
-        from core.models.isolation.tasks import TASKS
+        from .tasks import TASKS
 
         return _value(answer(TASKS[task], arguments))
     with _turn(task, should_stop), _SERVER.open_channel(should_stop) as channel:

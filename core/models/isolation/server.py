@@ -17,8 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from core.decoding.errors import DecodingError
-from core.models.reporting import reporting
+from ...decoding.errors import DecodingError
+from ..reporting import reporting
 
 READY = b"R"
 _LENGTH = struct.Struct("!I")

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from core.decoding.errors import DecodingError
-from core.models.gguf.conversion import convert_gguf
-from core.models.gguf.header import read_header
-from core.models.isolation.chat_task import write_chat
-from core.models.isolation.server import serve
-from core.models.loading.hub import fetch
-from core.models.loading.inspection import inspect, inspect_tokenizer
-from core.models.places import embedded_folder, list_embedded
+from ...decoding.errors import DecodingError
+from ..gguf.conversion import convert_gguf
+from ..gguf.header import read_header
+from ..loading.hub import fetch
+from ..loading.inspection import inspect, inspect_tokenizer
+from ..places import embedded_folder, list_embedded
+from .chat_task import write_chat
+from .server import serve
 
 TASKS: dict[str, Callable[..., Any]] = {
     "inspect": inspect,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from core.decoding.errors import ModelError
-from core.models.loading.errors import explaining
-from core.models.running.masked import wrapped
-from core.models.transformers_model import TransformersModel
+from ...decoding.errors import ModelError
+from ..running.masked import wrapped
+from ..transformers_model import TransformersModel
+from .errors import explaining
 
 
 def from_transformers(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from core.decoding.errors import ModelError
-from core.decoding.validation import brief
-from core.models.loading.folder import is_plain_name
+from ...decoding.errors import ModelError
+from ...decoding.validation import brief
+from .folder import is_plain_name
 
 # Upper limits, several times the largest known models. For any other name, the memory and time that
 # building the model on the meta device may take is the limit (`inspection`).

@@ -6,8 +6,8 @@ from typing import Literal
 
 import torch
 
-from core.decoding.errors import ModelError
-from core.decoding.validation import brief
+from ...decoding.errors import ModelError
+from ...decoding.validation import brief
 
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 _DEVICES = ("cpu", "cuda", "mps", "xpu")

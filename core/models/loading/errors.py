@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from safetensors import SafetensorError
 
-from core.decoding.errors import ModelError
-from core.decoding.validation import shortened
+from ...decoding.errors import ModelError
+from ...decoding.validation import shortened
 
 _REASON_LENGTH = 160
 

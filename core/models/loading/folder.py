@@ -14,8 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from core.decoding.errors import ModelError
-from core.models.places import kind_of_path
+from ...decoding.errors import ModelError
+from ..places import kind_of_path
 
 MIB = 2**20
 CONFIG_FILE = "config.json"

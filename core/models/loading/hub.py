@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from huggingface_hub import constants, snapshot_download, try_to_load_from_cache
 
-from core.decoding.errors import ModelError
-from core.models.hub_id import hub_id
-from core.models.loading.errors import explain, explaining
-from core.models.loading.folder import (
+from ...decoding.errors import ModelError
+from ..hub_id import hub_id
+from .errors import explain, explaining
+from .folder import (
     CONFIG_FILE,
     INDEX_FILE,
     TEMPLATES_FOLDER,
@@ -24,7 +24,7 @@ from core.models.loading.folder import (
     read_json,
     shard_names,
 )
-from core.models.loading.memory import check_disk
+from .memory import check_disk
 
 
 def hub_answers() -> bool:

@@ -30,10 +30,10 @@ from transformers.models.auto.modeling_auto import (
 )
 from transformers.quantizers.auto import AutoHfQuantizer
 
-from core.decoding.errors import ModelError
-from core.models.loading.errors import explain, explaining
-from core.models.loading.folder import check_folder, is_plain_name, read_json
-from core.models.loading.tokenizer_bounds import check_growth
+from ...decoding.errors import ModelError
+from .errors import explain, explaining
+from .folder import check_folder, is_plain_name, read_json
+from .tokenizer_bounds import check_growth
 
 # Block diffusion models on a canvas of random tokens, whose classes also read images.
 NOISE_TYPES = ("diffusion_gemma",)

@@ -22,17 +22,24 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from core.decoding.errors import DecodingError, ModelError
-from core.models.gguf.cache import source_of
-from core.models.gguf.source import converted_folder, gguf_in
-from core.models.hub_id import hub_id
-from core.models.isolation.client import LimitError, RequestLimits, ask
-from core.models.loading import hub
-from core.models.loading.bounds import check_config
-from core.models.loading.device import device_named, number_type_named
-from core.models.loading.errors import explain, explaining
-from core.models.loading.folder import check_folder, state_of, weights_digest
-from core.models.loading.inspection import (
+from ...decoding.errors import DecodingError, ModelError
+from ..gguf.cache import source_of
+from ..gguf.source import converted_folder, gguf_in
+from ..hub_id import hub_id
+from ..isolation.client import LimitError, RequestLimits, ask
+from ..places import embedded_folder
+from ..reporting import current_report
+from ..rewards.reward_model import RewardModel
+from ..rewards.verifier import is_verifier, load_verifier
+from ..running.masked import wrapped
+from ..stopping import never, raise_if_stopped, stoppable
+from ..transformers_model import TransformersModel
+from . import hub
+from .bounds import check_config
+from .device import device_named, number_type_named
+from .errors import explain, explaining
+from .folder import check_folder, state_of, weights_digest
+from .inspection import (
     LOCAL,
     Head,
     Inspected,
@@ -40,18 +47,11 @@ from core.models.loading.inspection import (
     load_config,
     load_tokenizer,
 )
-from core.models.loading.memory import free_bytes, reserved
-from core.models.loading.quiet import quiet
-from core.models.loading.reading import read_through_here
-from core.models.loading.shared_state import hold_while_building
-from core.models.loading.surplus import left_out, surplus_of_another_model
-from core.models.places import embedded_folder
-from core.models.reporting import current_report
-from core.models.rewards.reward_model import RewardModel
-from core.models.rewards.verifier import is_verifier, load_verifier
-from core.models.running.masked import wrapped
-from core.models.stopping import never, raise_if_stopped, stoppable
-from core.models.transformers_model import TransformersModel
+from .memory import free_bytes, reserved
+from .quiet import quiet
+from .reading import read_through_here
+from .shared_state import hold_while_building
+from .surplus import left_out, surplus_of_another_model
 
 T = TypeVar("T")
 Assemble: TypeAlias = Callable[

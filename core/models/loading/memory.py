@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
-from core.decoding.errors import ModelError
-from core.models.stopping import raise_if_stopped
+from ...decoding.errors import ModelError
+from ..stopping import raise_if_stopped
 
 _POLL_SECONDS = 0.1
 # Address space that a load's threads reserve, in bytes.

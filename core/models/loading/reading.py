@@ -15,8 +15,8 @@ from typing import Any
 from safetensors import safe_open
 from transformers import PreTrainedModel
 
-from core.models.reporting import current_report
-from core.models.stopping import current, raise_if_stopped
+from ..reporting import current_report
+from ..stopping import current, raise_if_stopped
 
 # As in transformers: on Windows a mapped file counts as used memory.
 _OPTIONS = {"backend": "pread"} if sys.platform == "win32" else {}

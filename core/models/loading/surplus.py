@@ -7,7 +7,7 @@ from collections.abc import Set
 
 from transformers import PreTrainedModel
 
-from core.decoding.validation import shortened
+from ...decoding.validation import shortened
 
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
 _SHOWN = 160

@@ -13,8 +13,8 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
-from core.decoding.errors import ModelError
-from core.models.loading.bounds import MOST
+from ...decoding.errors import ModelError
+from .bounds import MOST
 
 # Known normalizers produce at most 40 characters from one.
 MOST_GROWTH = 1_000.0

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import parse_qsl, urlsplit
 
-from core.decoding.errors import ModelError
-from core.decoding.record.servers import LLAMA_CPP, VLLM
+from ...decoding.errors import ModelError
+from ...decoding.record.servers import LLAMA_CPP, VLLM
 
 # Display name of each kind.
 KINDS = {"vllm": VLLM, "llamacpp": LLAMA_CPP, "openai": "OpenAI-shaped"}

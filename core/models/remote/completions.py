@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from core.decoding.by_engine.config import NO_BUDGET, ByEngine
-from core.decoding.errors import LostModelError, ModelError
-from core.decoding.record.servers import OPENAI_SHAPED, VLLM
-from core.models.remote.address import Address
-from core.models.remote.engine import Bias, Engine, Facts, Forced, Prompts
-from core.models.remote.http import Client, RefusedError
-from core.models.remote.rows import Said, in_order, part_of
-from core.models.remote.sampling import asked_settings, most_bytes
+from ...decoding.by_engine.config import NO_BUDGET, ByEngine
+from ...decoding.errors import LostModelError, ModelError
+from ...decoding.record.servers import OPENAI_SHAPED, VLLM
+from .address import Address
+from .engine import Bias, Engine, Facts, Forced, Prompts
+from .http import Client, RefusedError
+from .rows import Said, in_order, part_of
+from .sampling import asked_settings, most_bytes
 
 _ID = "token_id:"
 # Switch off vLLM's sampling settings, which change log-probabilities taken after them.

@@ -8,17 +8,17 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from core.decoding.errors import LostModelError, ModelError
-from core.models.remote.address import Address, read_address
-from core.models.remote.completions import CompletionsEngine
-from core.models.remote.engine import Bias, Engine, Facts, Prompts
-from core.models.remote.http import PATIENCE, Client, Patience, RefusedError
-from core.models.remote.llamacpp import LlamaCppEngine
-from core.models.remote.model import RemoteModel
-from core.models.remote.rows import SUM_TOLERANCE, full_row, known_row, named_row
-from core.models.remote.tokens import SAMPLES, LocalTokens, ServerTokens, Tokens
-from core.models.reporting import current_report
-from core.models.stopping import raise_if_stopped, stoppable
+from ...decoding.errors import LostModelError, ModelError
+from ..reporting import current_report
+from ..stopping import raise_if_stopped, stoppable
+from .address import Address, read_address
+from .completions import CompletionsEngine
+from .engine import Bias, Engine, Facts, Prompts
+from .http import PATIENCE, Client, Patience, RefusedError
+from .llamacpp import LlamaCppEngine
+from .model import RemoteModel
+from .rows import SUM_TOLERANCE, full_row, known_row, named_row
+from .tokens import SAMPLES, LocalTokens, ServerTokens, Tokens
 
 # Longest test text (tokens), step between its prefixes, and likeliest tokens compared; OpenAI's
 # completions name 5.

@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from core.decoding.by_engine.config import ByEngine
-from core.decoding.errors import LostModelError
-from core.models.remote.address import Address
-from core.models.remote.http import Client
-from core.models.remote.rows import Said, list_in, part_of
+from ...decoding.by_engine.config import ByEngine
+from ...decoding.errors import LostModelError
+from .address import Address
+from .http import Client
+from .rows import Said, list_in, part_of
 
 Prompts = Sequence[Sequence[int]]
 Bias = Mapping[int, float] | None

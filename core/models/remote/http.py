@@ -15,12 +15,12 @@ from typing import Any
 
 import httpx2
 
-from core.decoding.errors import LoadingStoppedError, LostModelError
-from core.decoding.validation import shortened
-from core.models.remote.address import Address
-from core.models.remote.keys import key_for
-from core.models.remote.rows import part_of
-from core.models.stopping import current
+from ...decoding.errors import LoadingStoppedError, LostModelError
+from ...decoding.validation import shortened
+from ..stopping import current
+from .address import Address
+from .keys import key_for
+from .rows import part_of
 
 MIB = 2**20
 _BUSY = frozenset({429, 500, 502, 503, 504})

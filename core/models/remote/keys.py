@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from threading import Lock
 
-from core.decoding.errors import ConfigError
-from core.models.remote.address import origin_of
+from ...decoding.errors import ConfigError
+from .address import origin_of
 
 VARIABLE = "DECODING_EXPLORER_MODEL_KEYS"
 _KEY = re.compile(r"[!-+\--~]{1,500}")  # Printable ASCII except the comma, the separator.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from core.decoding.by_engine.config import ByEngine
-from core.decoding.errors import LostModelError, ModelError
-from core.decoding.record.servers import LLAMA_CPP
-from core.models.remote.completions import ids_of
-from core.models.remote.engine import Bias, Engine, Facts, Forced, Prompts
-from core.models.remote.rows import Said, in_order, list_in, part_of
-from core.models.remote.sampling import asked_settings, most_bytes
+from ...decoding.by_engine.config import ByEngine
+from ...decoding.errors import LostModelError, ModelError
+from ...decoding.record.servers import LLAMA_CPP
+from .completions import ids_of
+from .engine import Bias, Engine, Facts, Forced, Prompts
+from .rows import Said, in_order, list_in, part_of
+from .sampling import asked_settings, most_bytes
 
 _BYTES_OF_ENTRY = 256
 _MOST_VOCABULARY = 2**20

@@ -8,18 +8,18 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from core.decoding.by_engine.config import ByEngine
-from core.decoding.by_engine.engine import ServerToken
-from core.decoding.errors import LostModelError, ModelError
-from core.decoding.protocol import Decodes, OnLogits, offers
-from core.decoding.reasoning.types import ThinkMarks
-from core.models.remote.engine import Engine, Facts
-from core.models.remote.http import Client
-from core.models.remote.rows import full_row, known_row, require_sum
-from core.models.remote.sampling import tokens_of
-from core.models.remote.tokens import Tokens
-from core.models.running.contexts import InputLimits, UncachedContext
-from core.models.text.tokenizing import TokenNames
+from ...decoding.by_engine.config import ByEngine
+from ...decoding.by_engine.engine import ServerToken
+from ...decoding.errors import LostModelError, ModelError
+from ...decoding.protocol import Decodes, OnLogits, offers
+from ...decoding.reasoning.types import ThinkMarks
+from ..running.contexts import InputLimits, UncachedContext
+from ..text.tokenizing import TokenNames
+from .engine import Engine, Facts
+from .http import Client
+from .rows import full_row, known_row, require_sum
+from .sampling import tokens_of
+from .tokens import Tokens
 
 # A number in Prometheus' text format.
 COUNT = r"(\d{1,20}(?:\.\d{1,20})?(?:e\+?\d{1,2})?)"

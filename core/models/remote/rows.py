@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from core.decoding.errors import LostModelError
+from ...decoding.errors import LostModelError
 
 # Servers write numbers below this in place of -inf.
 _NONE_BELOW = -9_000.0

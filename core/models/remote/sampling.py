@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from core.decoding.by_engine.config import NO_BUDGET, ByEngine
-from core.decoding.by_engine.engine import ServerToken
-from core.decoding.errors import ConfigError, LostModelError
-from core.decoding.shaping.config import SETTINGS, parts_of
-from core.models.remote.address import KINDS
-from core.models.remote.rows import Said, require_numbers
+from ...decoding.by_engine.config import NO_BUDGET, ByEngine
+from ...decoding.by_engine.engine import ServerToken
+from ...decoding.errors import ConfigError, LostModelError
+from ...decoding.shaping.config import SETTINGS, parts_of
+from .address import KINDS
+from .rows import Said, require_numbers
 
 # The app's settings with their names on each kind of server; the server has no others.
 _COUNTED = ("frequency_penalty", "presence_penalty")

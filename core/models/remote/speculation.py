@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from core.decoding.by_engine.config import ByEngine
-from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
-from core.decoding.decode import collect
-from core.decoding.errors import ModelError
-from core.models.remote.model import COUNT, RemoteModel
-from core.models.remote.rows import part_of
+from ...decoding.by_engine.config import ByEngine
+from ...decoding.by_engine.speculation import ServerRound, ServerSpeculation
+from ...decoding.decode import collect
+from ...decoding.errors import ModelError
+from .model import COUNT, RemoteModel
+from .rows import part_of
 
 # A line of /metrics, in Prometheus' text format, with vLLM's or llama.cpp's prefix.
 _COUNTER = re.compile(

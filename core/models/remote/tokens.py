@@ -8,19 +8,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-from core.decoding.errors import ModelError, PromptError
-from core.decoding.reasoning.types import ThinkMarks
-from core.models.hub_id import hub_id
-from core.models.isolation.client import RequestLimits, ask
-from core.models.loading.folder import check_small_files, read_json
-from core.models.loading.inspection import load_tokenizer
-from core.models.loading.load import fetch_model
-from core.models.loading.quiet import quiet
-from core.models.places import EMBEDDED_PREFIX, embedded_folder, list_stored, looks_like_path
-from core.models.remote.engine import Engine
-from core.models.text.think_marks import BY_PROMPT, KNOWN_MARKS
-from core.models.text.token_text import display_text
-from core.models.text.tokenizing import Texts, Tokenizing, no_text
+from ...decoding.errors import ModelError, PromptError
+from ...decoding.reasoning.types import ThinkMarks
+from ..hub_id import hub_id
+from ..isolation.client import RequestLimits, ask
+from ..loading.folder import check_small_files, read_json
+from ..loading.inspection import load_tokenizer
+from ..loading.load import fetch_model
+from ..loading.quiet import quiet
+from ..places import EMBEDDED_PREFIX, embedded_folder, list_stored, looks_like_path
+from ..text.think_marks import BY_PROMPT, KNOWN_MARKS
+from ..text.token_text import display_text
+from ..text.tokenizing import Texts, Tokenizing, no_text
+from .engine import Engine
 
 # English, code, digits, an accent, CJK, a symbol outside the basic plane.
 SAMPLES = ("Once upon a time, 3 cats", "def f(x): return x + 12", " Ünï 猫が好き。\n", "🙂 ok")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from core.models.text.chat import render_chat
+from ..text.chat import render_chat
 
 
 class RewardModel:

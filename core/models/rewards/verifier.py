@@ -18,10 +18,10 @@ from torch.nn import functional
 from transformers import AutoTokenizer, LlamaForCausalLM
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from core.decoding.errors import ModelError
-from core.decoding.files import write_file
-from core.models.loading.folder import weights_digest
-from core.models.rewards.reward_model import RewardModel
+from ...decoding.errors import ModelError
+from ...decoding.files import write_file
+from ..loading.folder import weights_digest
+from .reward_model import RewardModel
 
 WEIGHTS, SETTINGS = "head.safetensors", "config.json"
 WIDTH = 48

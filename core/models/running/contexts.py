@@ -9,10 +9,10 @@ from typing import NamedTuple, Protocol, Self, cast
 
 import torch
 
-from core.decoding.errors import PromptError
-from core.decoding.protocol import TokenRows
-from core.models.running.cache import GrowingCache
-from core.models.running.rope import AnglesOfRun
+from ...decoding.errors import PromptError
+from ...decoding.protocol import TokenRows
+from .cache import GrowingCache
+from .rope import AnglesOfRun
 
 
 @dataclass(frozen=True, slots=True)

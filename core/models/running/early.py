@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from core.models.running.cache import GrowingCache
-from core.models.running.contexts import CachedContext, InputLimits, UncachedContext
-from core.models.running.rope import AnglesOfRun
+from .cache import GrowingCache
+from .contexts import CachedContext, InputLimits, UncachedContext
+from .rope import AnglesOfRun
 
 
 class EarlyLayers:

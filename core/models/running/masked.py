@@ -9,10 +9,10 @@ from typing import Any, NoReturn
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from core.decoding.errors import ModelError
-from core.models.loading.inspection import NOISE_TYPES
-from core.models.running.noise import NoiseModel
-from core.models.transformers_model import TransformersModel
+from ...decoding.errors import ModelError
+from ..loading.inspection import NOISE_TYPES
+from ..transformers_model import TransformersModel
+from .noise import NoiseModel
 
 
 class MaskedModel(TransformersModel):

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from core.decoding.inside.types import CacheSize, Forward, ModulePart, ModuleRun
-from core.models.running.contexts import CachedContext, UncachedContext
-from core.models.transformers_model import TransformersModel
+from ...decoding.inside.types import CacheSize, Forward, ModulePart, ModuleRun
+from ..transformers_model import TransformersModel
+from .contexts import CachedContext, UncachedContext
 
 # Of the times of several forwards the median is kept.
 REPEATS = 3

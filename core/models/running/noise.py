@@ -8,10 +8,10 @@ from typing import Any, NoReturn, cast
 import torch
 from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 
-from core.decoding.diffusion.config import MAX_CANVAS
-from core.decoding.errors import ModelError
-from core.models.running.contexts import InputLimits
-from core.models.transformers_model import TransformersModel
+from ...decoding.diffusion.config import MAX_CANVAS
+from ...decoding.errors import ModelError
+from ..transformers_model import TransformersModel
+from .contexts import InputLimits
 
 
 class NoiseModel(TransformersModel):

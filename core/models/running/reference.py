@@ -19,17 +19,17 @@ from transformers import (
     WatermarkingConfig,
 )
 
-from core.decoding.beam.hypotheses import NOTHING
-from core.decoding.beam.types import ReferencePath
-from core.decoding.config import MethodConfig
-from core.decoding.constraints.grammar import grammars_of
-from core.decoding.constraints.value import Constraint
-from core.decoding.loop.run import token_limit
-from core.decoding.methods import method_of
-from core.decoding.protocol import LanguageModel
-from core.decoding.shaping.config import BANS, PENALTIES, SETTINGS, WATERMARKS, Shaping
-from core.models.replacing import replaced
-from core.models.running.rope import LengthDependentRope
+from ...decoding.beam.hypotheses import NOTHING
+from ...decoding.beam.types import ReferencePath
+from ...decoding.config import MethodConfig
+from ...decoding.constraints.grammar import grammars_of
+from ...decoding.constraints.value import Constraint
+from ...decoding.loop.run import token_limit
+from ...decoding.methods import method_of
+from ...decoding.protocol import LanguageModel
+from ...decoding.shaping.config import BANS, PENALTIES, SETTINGS, WATERMARKS, Shaping
+from ..replacing import replaced
+from .rope import LengthDependentRope
 
 
 class Generator(Protocol):

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from transformers import DynamicCache, PreTrainedModel
 
-from core.models.running.window import rope_parameters
+from .window import rope_parameters
 
 _LONGEST = 2**20  # Tokens; nobody's run gets to a switch beyond, and asking takes memory.
 

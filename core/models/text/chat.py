@@ -12,11 +12,11 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
-from core.decoding.errors import ModelError, PromptError
-from core.decoding.validation import shortened
-from core.models.isolation.client import LimitError, RequestLimits, ask
-from core.models.stopping import current
-from core.models.text.token_text import panics_told
+from ...decoding.errors import ModelError, PromptError
+from ...decoding.validation import shortened
+from ..isolation.client import LimitError, RequestLimits, ask
+from ..stopping import current
+from .token_text import panics_told
 
 Messages = Sequence[Mapping[str, Any]]
 # Tools in the form of OpenAI's chat completions.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transformers import PreTrainedTokenizerBase
 
-from core.decoding.reasoning.types import ThinkMarks
+from ...decoding.reasoning.types import ThinkMarks
 
 # Used by Qwen3, DeepSeek-R1 and the embedded models; Magistral; Sky-T1; Exaone; Seed; others.
 KNOWN_MARKS = (

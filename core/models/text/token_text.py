@@ -10,8 +10,8 @@ from functools import cache, cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from core.decoding.errors import PromptError
-from core.decoding.validation import shortened
+from ...decoding.errors import PromptError
+from ...decoding.validation import shortened
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

@@ -9,9 +9,9 @@ from typing import Protocol
 
 from transformers import PreTrainedTokenizerBase
 
-from core.decoding.errors import PromptError
-from core.decoding.reasoning.types import ThinkMarks
-from core.models.text.chat import (
+from ...decoding.errors import PromptError
+from ...decoding.reasoning.types import ThinkMarks
+from .chat import (
     Messages,
     ToolList,
     encode_chat,
@@ -19,8 +19,8 @@ from core.models.text.chat import (
     template_fault,
     tool_template,
 )
-from core.models.text.think_marks import think_marks
-from core.models.text.token_text import TokenTexts, panics_told
+from .think_marks import think_marks
+from .token_text import TokenTexts, panics_told
 
 
 class Texts(Protocol):

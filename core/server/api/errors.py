@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.decoding.errors import (
+from ...decoding.errors import (
     ConfigError,
     ContextLengthError,
     DecodingError,

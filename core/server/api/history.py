@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from core.decoding.beam.types import BeamStep
-from core.decoding.config import MethodConfig
-from core.decoding.diffusion.types import CanvasStep
-from core.decoding.record.steps import PromptStep, Step, TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.types import DraftRound
-from core.server.api.endpoints import Endpoint
-from core.server.api.job import RequestJob
-from core.server.job import JobState
+from ...decoding.beam.types import BeamStep
+from ...decoding.config import MethodConfig
+from ...decoding.diffusion.types import CanvasStep
+from ...decoding.record.steps import PromptStep, Step, TokenStep
+from ...decoding.record.trace import Trace
+from ...decoding.speculative.types import DraftRound
+from ..job import JobState
+from .endpoints import Endpoint
+from .job import RequestJob
 
 if TYPE_CHECKING:
-    from core.server.api.run.call_reader import CallText
-    from core.traces.data_path.types import DataPath
+    from ...traces.data_path.types import DataPath
+    from .run.call_reader import CallText
 
 MOST_RECORDS = 100
 # Limit for all keys together; each key gets an equal part.

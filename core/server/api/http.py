@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from core.server.api.answer.parts import AllEnded, AnswerPart, Failed
-from core.server.api.errors import ApiError, as_api_error
-from core.server.api.service import Feed, RequestPlace
-from core.server.hosts import AsgiMessage, Receive, Send
-from core.traces.bounded_file import require_sparse
+from ...traces.bounded_file import require_sparse
+from ..hosts import AsgiMessage, Receive, Send
+from .answer.parts import AllEnded, AnswerPart, Failed
+from .errors import ApiError, as_api_error
+from .service import Feed, RequestPlace
 
 if TYPE_CHECKING:
-    from core.server.api.submit import Submission
+    from .submit import Submission
 
 MAX_BODY = 2**20
 # Limit on lists and objects in a body.

@@ -6,9 +6,9 @@ import sys
 import traceback
 from dataclasses import dataclass
 
-from core.server.api.answer.parts import AllEnded, Failed
-from core.server.api.errors import ApiError, as_api_error, stopped
-from core.server.job import ModelJob
+from ..job import ModelJob
+from .answer.parts import AllEnded, Failed
+from .errors import ApiError, as_api_error, stopped
 
 
 @dataclass(eq=False, kw_only=True)

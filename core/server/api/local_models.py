@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from core.models.places import EMBEDDED_PREFIX, list_diffusion, list_embedded
-from core.models.registry import load_model
-from core.models.reporting import Report
-from core.models.stopping import ShouldStop
-from core.models.store import ModelStore
+from ...models.places import EMBEDDED_PREFIX, list_diffusion, list_embedded
+from ...models.registry import load_model
+from ...models.reporting import Report
+from ...models.stopping import ShouldStop
+from ...models.store import ModelStore
 
 MOST_LOADED = 2
 

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from openai.types import Model
 
-from core.decoding.loop.text import encode_plain, join_prompt
-from core.decoding.protocol import LanguageModel
-from core.server.api.errors import ApiError
-from core.server.api.request.fields import MAX_TEXT, Fields
-from core.server.api.request.messages import read_messages
-from core.server.api.request.plan import encode_chat
+from ...decoding.loop.text import encode_plain, join_prompt
+from ...decoding.protocol import LanguageModel
+from .errors import ApiError
+from .request.fields import MAX_TEXT, Fields
+from .request.messages import read_messages
+from .request.plan import encode_chat
 
 OWNER = "decoding-explorer"
 

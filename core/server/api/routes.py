@@ -17,18 +17,18 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
-from core.decoding.version import VERSION
-from core.server.api.answer.parts import Failed
-from core.server.api.endpoints import ENDPOINTS, V1, Endpoint
-from core.server.api.errors import ApiError, as_api_error
-from core.server.api.http import Reply, error_response, hang_up, json_object, read_body
-from core.server.api.job import RequestJob
-from core.server.api.metrics import CONTENT_TYPE
-from core.server.api.service import Feed, Service
+from ...decoding.version import VERSION
+from .answer.parts import Failed
+from .endpoints import ENDPOINTS, V1, Endpoint
+from .errors import ApiError, as_api_error
+from .http import Reply, error_response, hang_up, json_object, read_body
+from .job import RequestJob
+from .metrics import CONTENT_TYPE
+from .service import Feed, Service
 
 if TYPE_CHECKING:
-    from core.server.api.models import TokenizerQuestion
-    from core.server.api.submit import Submission
+    from .models import TokenizerQuestion
+    from .submit import Submission
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Any]]
 # Longer bodies are read in a thread, since the event loop serves the pages; for a shorter body, the
@@ -91,7 +91,7 @@ class Routes:
     async def _import(self) -> None:
         """Import the request readers in a thread, since the first import takes seconds."""
         if not self._imported:
-            await asyncio.to_thread(import_module, "core.server.api.submit")
+            await asyncio.to_thread(import_module, ".submit", __package__)
             self._imported = True
 
     def guarded(self, handler: Handler) -> Handler:
@@ -124,14 +124,14 @@ class Routes:
 
     async def list_models(self, _: Request) -> Response:
         await self._import()
-        from core.server.api.models import model_body
+        from .models import model_body
 
         models = [model_body(name, self._service.created) for name in self._service.offered()]
         return JSONResponse({"object": "list", "data": models})
 
     async def one_model(self, request: Request) -> Response:
         await self._import()
-        from core.server.api.models import model_body, require_offered
+        from .models import model_body, require_offered
 
         name = request.path_params["name"]
         require_offered(name, self._service.offered())
@@ -154,14 +154,14 @@ class Routes:
 
     async def tokenize(self, request: Request) -> Response:
         await self._import()
-        from core.server.api.models import read_tokenize
+        from .models import read_tokenize
 
         body = await read_body(request)
         return await self._answered(request, lambda: read_tokenize(json_object(body)))
 
     async def detokenize(self, request: Request) -> Response:
         await self._import()
-        from core.server.api.models import read_detokenize
+        from .models import read_detokenize
 
         body = await read_body(request)
         return await self._answered(request, lambda: read_detokenize(json_object(body)))
@@ -169,7 +169,7 @@ class Routes:
     async def tokenizer_info(self, request: Request) -> Response:
         """Return special tokens and chat template of the first model, or of `?model=`."""
         await self._import()
-        from core.server.api.models import TokenizerQuestion, tokenizer_info
+        from .models import TokenizerQuestion, tokenizer_info
 
         name = request.query_params.get("model", "")
         return await self._answered(request, lambda: TokenizerQuestion(name, tokenizer_info))
@@ -178,7 +178,7 @@ class Routes:
         self, request: Request, question: Callable[[], TokenizerQuestion]
     ) -> Response:
         """Answer in a job, since the model may take long to load."""
-        from core.server.api.models import require_offered
+        from .models import require_offered
 
         service, job, feed = self._service, RequestJob(), Feed()
         slot = service.enter(request.state.owner)
@@ -214,7 +214,7 @@ class Routes:
     async def generate(self, kind: Endpoint, request: Request) -> ASGIApp:
         """Start a run and return the reply that sends its parts as they arrive."""
         await self._import()
-        from core.server.api.submit import recorded
+        from .submit import recorded
 
         body, owner = await read_body(request), request.state.owner
         read = partial(recorded, self._service, owner, partial(self.read, kind, body, owner))
@@ -227,7 +227,7 @@ class Routes:
 
     def read(self, kind: Endpoint, body: bytes, owner: str) -> Submission:
         """Return the submission for a body; the data path of a request starts here."""
-        from core.server.api.submit import submit
+        from .submit import submit
 
         return submit(self._service, kind, json_object(body), owner)
 

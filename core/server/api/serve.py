@@ -10,17 +10,17 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from core.decoding.errors import ConfigError, DecodingError
-from core.decoding.validation import brief
-from core.server import hosts
-from core.server.api.local_models import LocalModels
-from core.server.api.routes import routes
-from core.server.api.service import NO_KEY, Service
-from core.server.ending import ended_by_signals
-from core.server.hosts import HostGuard
-from core.server.queue import FairQueue
-from core.server.refusals import Refusals
-from core.server.settings import Settings
+from ...decoding.errors import ConfigError, DecodingError
+from ...decoding.validation import brief
+from .. import hosts
+from ..ending import ended_by_signals
+from ..hosts import HostGuard
+from ..queue import FairQueue
+from ..refusals import Refusals
+from ..settings import Settings
+from .local_models import LocalModels
+from .routes import routes
+from .service import NO_KEY, Service
 
 
 class AddressError(DecodingError):

@@ -11,19 +11,19 @@ from collections.abc import Callable, Collection, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from core.decoding.errors import LoadingStoppedError, LostModelError, ModelError
-from core.server.api import history, store
-from core.server.api.answer.parts import AnswerPart, Failed
-from core.server.api.errors import ApiError, as_api_error, stopped
-from core.server.api.history import Record, RequestHistory
-from core.server.api.metrics import Metrics
-from core.server.api.store import ResponseStore
-from core.server.queue import FairQueue
-from core.server.worker.workers import IN_PROCESS, Workers
+from ...decoding.errors import LoadingStoppedError, LostModelError, ModelError
+from ..queue import FairQueue
+from ..worker.workers import IN_PROCESS, Workers
+from . import history, store
+from .answer.parts import AnswerPart, Failed
+from .errors import ApiError, as_api_error, stopped
+from .history import Record, RequestHistory
+from .metrics import Metrics
+from .store import ResponseStore
 
 if TYPE_CHECKING:
-    from core.server.api.request.plan import Plan
-    from core.server.api.run.runner import Load
+    from .request.plan import Plan
+    from .run.runner import Load
 
 # Limit on unfinished requests; each may wait for its turn.
 MOST_REQUESTS = 64
@@ -180,7 +180,7 @@ class Service:
             _stop(record, put)
 
         def work(_: Record) -> None:
-            from core.server.api.run.runner import Runner  # It imports torch.
+            from .run.runner import Runner  # It imports torch.
 
             Runner(plan, record, self.load, self.queue, self._workers, put).run()
 

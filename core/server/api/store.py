@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any, NamedTuple
 
-from core.server.api.errors import ApiError
-from core.server.api.request.messages import Message
+from .errors import ApiError
+from .request.messages import Message
 
 MOST_RESPONSES = 500
 # Limit for all keys together; each key gets an equal part.

@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.server.api.answer.chat import ChatWriter
-from core.server.api.answer.completions import CompletionWriter
-from core.server.api.answer.parts import AnswerPart
-from core.server.api.answer.record import Answer
-from core.server.api.answer.responses import ResponseWriter
-from core.server.api.answer.writer import AnswerWriter
-from core.server.api.endpoints import Endpoint
-from core.server.api.history import Record
-from core.server.api.models import require_offered
-from core.server.api.request.chat import read_chat
-from core.server.api.request.completions import read_completion
-from core.server.api.request.plan import Plan
-from core.server.api.request.responses import read_response
-from core.server.api.service import RequestPlace, Service
+from .answer.chat import ChatWriter
+from .answer.completions import CompletionWriter
+from .answer.parts import AnswerPart
+from .answer.record import Answer
+from .answer.responses import ResponseWriter
+from .answer.writer import AnswerWriter
+from .endpoints import Endpoint
+from .history import Record
+from .models import require_offered
+from .request.chat import read_chat
+from .request.completions import read_completion
+from .request.plan import Plan
+from .request.responses import read_response
+from .service import RequestPlace, Service
 
 _WRITERS: Mapping[Endpoint, type[AnswerWriter]] = {
     "responses": ResponseWriter,
@@ -90,7 +90,7 @@ def recorded(service: Service, owner: str, read: Callable[[], Submission]) -> Su
     """Read a request; record its data path if the owner has switched this on."""
     if not service.watches(owner):
         return read()
-    from core.traces.data_path.recorder import record  # It imports torch.
+    from ...traces.data_path.recorder import record  # It imports torch.
 
     with record() as recorder:
         submission = read()

@@ -16,15 +16,15 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, NamedTuple
 
-from core.decoding.errors import DecodingError
-from core.models.stopping import ShouldStop
-from core.server.worker.codec import FindModel, dump, load
-from core.server.worker.process import CallRequest
+from ...decoding.errors import DecodingError
+from ...models.stopping import ShouldStop
+from .codec import FindModel, dump, load
+from .process import CallRequest
 
 _ROOT = Path(__file__).resolve().parents[3]
 _START = (
     "import sys; sys.path.insert(0, {root!r}); "
-    "from core.server.worker.process import main; main({descriptor})"
+    "from {package}.process import main; main({descriptor})"
 )
 _POLL_SECONDS = 0.05
 _Messages = SimpleQueue[tuple[str, Any]]
@@ -162,7 +162,7 @@ class Worker:
         if self._connection is not None and self._process and self._process.poll() is None:
             return self._connection
         ours, theirs = socket.socketpair()
-        code = _START.format(root=str(_ROOT), descriptor=theirs.fileno())
+        code = _START.format(root=str(_ROOT), package=__package__, descriptor=theirs.fileno())
         self._process = subprocess.Popen(
             [sys.executable, "-c", code],
             stdin=subprocess.DEVNULL,

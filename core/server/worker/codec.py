@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, Literal, TypeAlias
 
-from core.server.worker.reference import REFERENCES, ModelReference, UnloadedModel
+from .reference import REFERENCES, ModelReference, UnloadedModel
 
 
 class NotShareableError(Exception):

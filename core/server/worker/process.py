@@ -16,15 +16,15 @@ from pkgutil import resolve_name
 from threading import Event, Lock, Thread
 from typing import Any, NamedTuple
 
-from core.decoding.errors import DecodingError, LoadingStoppedError, ModelError
-from core.models.importing import without_collections
-from core.models.registry import load_model, load_reward_model
-from core.models.reporting import Report
-from core.models.stopping import ShouldStop
-from core.models.store import ModelStore
-from core.server.queue import FairQueue
-from core.server.worker.codec import NotShareableError, dump, load
-from core.server.worker.reference import ModelReference, share
+from ...decoding.errors import DecodingError, LoadingStoppedError, ModelError
+from ...models.importing import without_collections
+from ...models.registry import load_model, load_reward_model
+from ...models.reporting import Report
+from ...models.stopping import ShouldStop
+from ...models.store import ModelStore
+from ..queue import FairQueue
+from .codec import NotShareableError, dump, load
+from .reference import ModelReference, share
 
 # Callbacks wait so long for others; the first ones don't: the turn, the prompt, the first token.
 _BATCH_SECONDS = 0.03
@@ -164,7 +164,7 @@ def _sendable(error: DecodingError) -> DecodingError:
 
 def _load_model(key: str, should_stop: ShouldStop, report: Report) -> Any:
     with without_collections():  # It imports torch.
-        from core.models.threads import leave_a_processor
+        from ...models.threads import leave_a_processor
 
     reference = ModelReference(*key.split("\n"))  # type: ignore[arg-type]
     leave_a_processor()

@@ -7,12 +7,12 @@ from collections.abc import Callable, Hashable
 from inspect import signature
 from typing import Any, TypeVar
 
-from core.models.stopping import ShouldStop, never, stoppable
-from core.server.job import ModelJob
-from core.server.queue import FairQueue
-from core.server.worker.client import Worker
-from core.server.worker.codec import FindModel, NotShareableError
-from core.server.worker.reference import ModelReference, UnloadedModel, receive
+from ...models.stopping import ShouldStop, never, stoppable
+from ..job import ModelJob
+from ..queue import FairQueue
+from .client import Worker
+from .codec import FindModel, NotShareableError
+from .reference import ModelReference, UnloadedModel, receive
 
 Result = TypeVar("Result")
 

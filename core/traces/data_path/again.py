@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from core.decoding.config import MethodConfig
-from core.decoding.decode import collect
-from core.decoding.inside.types import Forward
-from core.decoding.record.steps import Step
-from core.decoding.record.trace import Trace
-from core.models.running.modules import context_over, watch_forward
-from core.models.transformers_model import TransformersModel
-from core.traces.data_path.recorder import record
-from core.traces.data_path.types import DataPath
+from ...decoding.config import MethodConfig
+from ...decoding.decode import collect
+from ...decoding.inside.types import Forward
+from ...decoding.record.steps import Step
+from ...decoding.record.trace import Trace
+from ...models.running.modules import context_over, watch_forward
+from ...models.transformers_model import TransformersModel
+from .recorder import record
+from .types import DataPath
 
 
 class RecordedForward(NamedTuple):

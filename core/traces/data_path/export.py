@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterator
 from typing import Any
 
-from core.traces.data_path.types import PHASES, DataPath, FunctionCall
+from .types import PHASES, DataPath, FunctionCall
 
 SCHEMA, VERSION = "decoding-explorer-data-path", 1
 _NAME = "decoding-explorer"

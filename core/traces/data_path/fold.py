@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from core.traces.data_path.types import FunctionCall
+from .types import FunctionCall
 
 # Largest number of calls in one round of a loop.
 _LONGEST_ROUND = 8

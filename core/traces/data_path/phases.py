@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.traces.data_path.types import PathPhase
+from .types import PathPhase
 
 # File (relative to the project) and name of each function. A test checks that it exists.
 BEGINS: dict[tuple[str, str], PathPhase] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from core.decoding.errors import TraceError
-from core.traces.data_path.export import SCHEMA, VERSION
-from core.traces.data_path.types import PHASES, DataPath, FunctionCall, ShownValue
+from ...decoding.errors import TraceError
+from .export import SCHEMA, VERSION
+from .types import PHASES, DataPath, FunctionCall, ShownValue
 
 # Limit on nested calls; the deepest recording, with a model's modules, has 30.
 _DEEPEST = 100

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torch import nn
 
-from core.traces.data_path.phases import BEGINS
-from core.traces.data_path.short import short
-from core.traces.data_path.types import DataPath, FunctionCall, PathPhase, ShownValue
+from .phases import BEGINS
+from .short import short
+from .types import DataPath, FunctionCall, PathPhase, ShownValue
 
 if TYPE_CHECKING:
-    from core.models.transformers_model import TransformersModel
+    from ...models.transformers_model import TransformersModel
 
 ROOT = Path(__file__).resolve().parents[3]
 _OWN = f"{ROOT / 'core'}/"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
-from core.traces.data_path.types import DataPath, FunctionCall, PathPhase
+from .types import DataPath, FunctionCall, PathPhase
 
 # Parts of a step, the boxes in its diagram.
 Act: TypeAlias = Literal["forward", "shaping", "draw", "record", "text"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.decoding.counting import counted, duration
-from core.traces.data_path.fold import FoldedRow, fold
-from core.traces.data_path.phases import BEGAN, BEGINS
-from core.traces.data_path.steps import starts_step
-from core.traces.data_path.types import PHASES, DataPath, FunctionCall, PathPhase
+from ...decoding.counting import counted, duration
+from .fold import FoldedRow, fold
+from .phases import BEGAN, BEGINS
+from .steps import starts_step
+from .types import PHASES, DataPath, FunctionCall, PathPhase
 
 _INDENT = "  "
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from core.decoding.beam.config import BeamSearch
-from core.decoding.beam.types import BeamCandidate, BeamStep
-from core.decoding.record.layout import Rules
-from core.decoding.record.trace import Trace
+from ...decoding.beam.config import BeamSearch
+from ...decoding.beam.types import BeamCandidate, BeamStep
+from ...decoding.record.layout import Rules
+from ...decoding.record.trace import Trace
 
 
 def _listed_once(candidates: Sequence[BeamCandidate]) -> None:

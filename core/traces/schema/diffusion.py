@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.diffusion.canvas import canvas_steps
-from core.decoding.diffusion.config import Diffusion
-from core.decoding.diffusion.types import CanvasStep, OpenCandidate
-from core.decoding.record.layout import Rules
-from core.decoding.record.trace import Trace
+from ...decoding.diffusion.canvas import canvas_steps
+from ...decoding.diffusion.config import Diffusion
+from ...decoding.diffusion.types import CanvasStep, OpenCandidate
+from ...decoding.record.layout import Rules
+from ...decoding.record.trace import Trace
 
 
 def _listed_once(candidates: Sequence[OpenCandidate]) -> None:

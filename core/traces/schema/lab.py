@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
-from core.decoding.autoregressive.config import Sampling
-from core.decoding.lab.types import KnobBoundaries, LabExample, LabStep, Rolls, Sweep
-from core.decoding.record.layout import RecordLayout, Rules
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.serial import KINDS
-from core.decoding.shaping.config import KNOB_RANGES, LISTED
-from core.traces.lab import CODECS, MAX_ROLL
-from core.traces.schema.trace import RULES_IN_ANY_ORDER
+from ...decoding.autoregressive.config import Sampling
+from ...decoding.lab.types import KnobBoundaries, LabExample, LabStep, Rolls, Sweep
+from ...decoding.record.layout import RecordLayout, Rules
+from ...decoding.record.steps import TokenStep
+from ...decoding.record.trace import Trace
+from ...decoding.serial import KINDS
+from ...decoding.shaping.config import KNOB_RANGES, LISTED
+from ..lab import CODECS, MAX_ROLL
+from .trace import RULES_IN_ANY_ORDER
 
 
 def _stages_differ(step: TokenStep) -> None:

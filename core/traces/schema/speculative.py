@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.record.layout import Rules
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.types import DraftRound, DraftToken, ExtraToken, PairCandidate
+from ...decoding.record.layout import Rules
+from ...decoding.record.trace import Trace
+from ...decoding.speculative.types import DraftRound, DraftToken, ExtraToken, PairCandidate
 
 
 def _listed_once(candidates: Sequence[PairCandidate]) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
-from core.decoding.methods import method_of
-from core.decoding.record.layout import RecordLayout, Rules
-from core.decoding.record.steps import (
+from ...decoding.methods import method_of
+from ...decoding.record.layout import RecordLayout, Rules
+from ...decoding.record.steps import (
     Candidate,
     Draw,
     PromptPosition,
@@ -20,10 +20,10 @@ from core.decoding.record.steps import (
     Stage,
     TokenStep,
 )
-from core.decoding.record.trace import Trace
-from core.decoding.serial import CODECS, KINDS
-from core.decoding.shaping.config import CONTRASTS, STAGES, STATEFUL, WATERMARKS
-from core.traces.schema import beam, diffusion, speculative
+from ...decoding.record.trace import Trace
+from ...decoding.serial import CODECS, KINDS
+from ...decoding.shaping.config import CONTRASTS, STAGES, STATEFUL, WATERMARKS
+from . import beam, diffusion, speculative
 
 _DRAW_FIELDS: dict[str, set[str]] = {
     "argmax": set(),

@@ -6,9 +6,9 @@ import math
 
 from torch import Tensor
 
-from core.decoding.constraints.grammar import Grammar
-from core.decoding.constraints.value import Constraint
-from core.decoding.shaping.stage import StepContext
+from ...constraints.grammar import Grammar
+from ...constraints.value import Constraint
+from ..stage import StepContext
 
 
 class constraint:

@@ -13,10 +13,10 @@ import math
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.functions.penalties import remove_tokens
-from core.decoding.shaping.long_rows import cut_below, highest, ranked
-from core.decoding.shaping.stage import ALONE as _ALONE
-from core.decoding.shaping.stage import StepContext
+from ..long_rows import cut_below, highest, ranked
+from ..stage import ALONE as _ALONE
+from ..stage import StepContext
+from .penalties import remove_tokens
 
 # From this length on, finding a threshold is faster than masking the sorted tokens.
 _THRESHOLD_FROM = 2048

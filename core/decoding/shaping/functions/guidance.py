@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.stage import StepContext
+from ..stage import StepContext
 
 
 def guidance_scale(logits: Tensor, value: tuple[float, str], context: StepContext) -> Tensor:

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.repeats import MAX_EXPONENT, repeats
-from core.decoding.shaping.settings.tokens import MAX_LENGTH
-from core.decoding.shaping.stage import StepContext
+from ..repeats import MAX_EXPONENT, repeats
+from ..settings.tokens import MAX_LENGTH
+from ..stage import StepContext
 
 
 def logit_bias(logits: Tensor, biases: Sequence[tuple[int, float]], _: StepContext) -> Tensor:

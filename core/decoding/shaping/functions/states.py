@@ -7,9 +7,9 @@ import math
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.long_rows import ranked
-from core.decoding.shaping.settings.states import start_of_adaptive, start_of_mirostat
-from core.decoding.shaping.stage import StepContext
+from ..long_rows import ranked
+from ..settings.states import start_of_adaptive, start_of_mirostat
+from ..stage import StepContext
 
 # Number of tokens from which mirostat 1 estimates the distribution's shape, as in llama.cpp.
 _FIRST = 100

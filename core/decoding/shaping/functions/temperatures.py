@@ -7,8 +7,8 @@ import math
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.stage import ALONE, StepContext
-from core.decoding.validation import MIN_TEMPERATURE
+from ...validation import MIN_TEMPERATURE
+from ..stage import ALONE, StepContext
 
 
 def temperature(logits: Tensor, value: float, _: StepContext = ALONE) -> Tensor:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.stage import StepContext, TokenScores
+from ..stage import StepContext, TokenScores
 
 # Bias, share, key, scheme and width of the context.
 GreenList: TypeAlias = tuple[float, float, int, str, int]

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from core.decoding.errors import ConfigError
-from core.decoding.record.bounds import MAX_COUNT
-from core.decoding.validation import Interval, brief, require_inside, require_whole
+from ...errors import ConfigError
+from ...record.bounds import MAX_COUNT
+from ...validation import Interval, brief, require_inside, require_whole
 
 MAX_BIAS = 100.0
 MAX_BIASES = 1_000

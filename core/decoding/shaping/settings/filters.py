@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.decoding.shaping.settings.temperatures import Temperatures
-from core.decoding.shaping.spec import SettingSpec, SliderRange, setting
-from core.decoding.validation import Interval
+from ...validation import Interval
+from ..spec import SettingSpec, SliderRange, setting
+from .temperatures import Temperatures
 
 _FURTHER = "Further cuts"
 _SHARE, _BELOW_1 = Interval(0.0, 1.0), Interval(0.0, 1.0, open_high=True)

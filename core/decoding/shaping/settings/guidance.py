@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from core.decoding.errors import ConfigError
-from core.decoding.shaping.settings.watermarks import Watermarks
-from core.decoding.shaping.spec import SettingSpec, setting
-from core.decoding.validation import Interval, brief
+from ...errors import ConfigError
+from ...validation import Interval, brief
+from ..spec import SettingSpec, setting
+from .watermarks import Watermarks
 
 MAX_NEGATIVE_PROMPT = 20_000
 LAYERS = r"(high|low|[0-9]{1,4}(,[0-9]{1,4}){0,99})?"

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.decoding.constraints.value import (
+from ...constraints.value import (
     Constraint,
     constraint_in,
     constraint_words,
     read_constraint,
 )
-from core.decoding.shaping.settings.bias import (
+from ...validation import Interval
+from ..spec import Lines, SettingSpec, SliderRange, setting
+from .bias import (
     bias_lines,
     bias_text,
     bias_words,
     biases_in,
     read_biases,
 )
-from core.decoding.shaping.settings.states import States
-from core.decoding.shaping.settings.tokens import (
+from .states import States
+from .tokens import (
     breaker_lines,
     breakers_in,
     breakers_text,
@@ -36,8 +38,6 @@ from core.decoding.shaping.settings.tokens import (
     tokens_text,
     tokens_words,
 )
-from core.decoding.shaping.spec import Lines, SettingSpec, SliderRange, setting
-from core.decoding.validation import Interval
 
 # Of the penalties that OpenAI's API has.
 _OPENAI = Interval(-2.0, 2.0)

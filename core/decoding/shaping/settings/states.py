@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from core.decoding.shaping.settings.filters import Filters
-from core.decoding.shaping.spec import SettingSpec, SliderRange, StageState, setting
-from core.decoding.validation import Interval
+from ...validation import Interval
+from ..spec import SettingSpec, SliderRange, StageState, setting
+from .filters import Filters
 
 _ADAPTIVE = "Samplers that adapt"
 

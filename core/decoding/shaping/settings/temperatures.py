@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.decoding.shaping.spec import SettingSpec, SliderRange, setting
-from core.decoding.validation import MIN_TEMPERATURE, TEMPERATURE, Interval
+from ...validation import MIN_TEMPERATURE, TEMPERATURE, Interval
+from ..spec import SettingSpec, SliderRange, setting
 
 _FURTHER = "Further temperatures"
 

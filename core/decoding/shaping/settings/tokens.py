@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from core.decoding.errors import ConfigError
-from core.decoding.record.bounds import MAX_COUNT
-from core.decoding.shaping.settings.bias import token_in, unescaped
-from core.decoding.validation import brief, require_whole
+from ...errors import ConfigError
+from ...record.bounds import MAX_COUNT
+from ...validation import brief, require_whole
+from .bias import token_in, unescaped
 
 MAX_TOKENS, MAX_LENGTH = 1_000, 50
 MAX_BREAKERS, MAX_BREAKER = 64, 40

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.decoding.errors import ConfigError
-from core.decoding.record.bounds import MAX_COUNT
-from core.decoding.shaping.settings.penalties import Penalties
-from core.decoding.shaping.spec import SettingSpec, SliderRange, setting
-from core.decoding.validation import Interval, brief, require_choice, require_whole
+from ...errors import ConfigError
+from ...record.bounds import MAX_COUNT
+from ...validation import Interval, brief, require_choice, require_whole
+from ..spec import SettingSpec, SliderRange, setting
+from .penalties import Penalties
 
 SCHEMES = ("lefthash", "selfhash")
 # Keys of the authors' code, synthid-text.

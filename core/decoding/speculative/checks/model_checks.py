@@ -9,15 +9,15 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.config import as_single_tokens
-from core.decoding.checks.common import count, worst
-from core.decoding.checks.forwards import (
+from ...autoregressive.config import as_single_tokens
+from ...checks.common import count, worst
+from ...checks.forwards import (
     largest_logit,
     log_error,
     logit_tolerance,
     prompt_numbers,
 )
-from core.decoding.checks.model_checks import (
+from ...checks.model_checks import (
     HasReference,
     ending_faults,
     fit_faults,
@@ -25,18 +25,18 @@ from core.decoding.checks.model_checks import (
     made_by,
     same_tokens,
 )
-from core.decoding.checks.run_text import run_text_faults
-from core.decoding.counting import nth
-from core.decoding.loop.run import read_again
-from core.decoding.loop.text import TextStream
-from core.decoding.protocol import Context, LanguageModel, offers
-from core.decoding.record.trace import Check, Trace
-from core.decoding.speculative.checks.replay import RoundReplay, Side
-from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.distributions import shaper_of
-from core.decoding.speculative.drafting import fit
-from core.decoding.speculative.rounds import positions_of
-from core.decoding.speculative.types import DraftRound
+from ...checks.run_text import run_text_faults
+from ...counting import nth
+from ...loop.run import read_again
+from ...loop.text import TextStream
+from ...protocol import Context, LanguageModel, offers
+from ...record.trace import Check, Trace
+from ..config import Speculative
+from ..distributions import shaper_of
+from ..drafting import fit
+from ..rounds import positions_of
+from ..types import DraftRound
+from .replay import RoundReplay, Side
 
 DRAFT_PROBS_AGAIN = "target_and_draft_probs_again"
 SAME_GREEDY_TOKENS = "generate_greedy_tokens"

@@ -12,17 +12,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from core.decoding.checks.common import MASS_TOLERANCE, TINY
-from core.decoding.checks.forwards import stretched
-from core.decoding.checks.nearby_rows import NearbyRows
-from core.decoding.checks.same_record import difference
-from core.decoding.record.trace import Trace
-from core.decoding.shaping.draws import interval_of
-from core.decoding.shaping.step import StepShaper
-from core.decoding.speculative.acceptance import typical_threshold
-from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.rounds import positions_of
-from core.decoding.speculative.types import DraftRound, DraftToken, ExtraToken, PairCandidate
+from ...checks.common import MASS_TOLERANCE, TINY
+from ...checks.forwards import stretched
+from ...checks.nearby_rows import NearbyRows
+from ...checks.same_record import difference
+from ...record.trace import Trace
+from ...shaping.draws import interval_of
+from ...shaping.step import StepShaper
+from ..acceptance import typical_threshold
+from ..config import Speculative
+from ..rounds import positions_of
+from ..types import DraftRound, DraftToken, ExtraToken, PairCandidate
 
 
 class Side(NamedTuple):

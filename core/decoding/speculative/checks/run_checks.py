@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from core.decoding.checks.common import count, finish
-from core.decoding.checks.token_text import added_faults, display_faults
-from core.decoding.counting import nth
-from core.decoding.record.trace import Check, Trace
-from core.decoding.speculative.config import MAX_DRAFT_LENGTH, Speculative
-from core.decoding.speculative.drafting import look_up
-from core.decoding.speculative.rounds import candidate_of
-from core.decoding.speculative.types import CacheSizes, DraftRound, DraftToken
+from ...checks.common import count, finish
+from ...checks.token_text import added_faults, display_faults
+from ...counting import nth
+from ...record.trace import Check, Trace
+from ..config import MAX_DRAFT_LENGTH, Speculative
+from ..drafting import look_up
+from ..rounds import candidate_of
+from ..types import CacheSizes, DraftRound, DraftToken
 
 
 def _caches(trace: Trace[Speculative]) -> Check:

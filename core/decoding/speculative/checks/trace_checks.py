@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import torch
 
-from core.decoding.checks.common import (
+from ...checks.common import (
     COMMON_CHECKS,
     MASS_TOLERANCE,
     VALUE_TOLERANCE,
@@ -15,22 +15,22 @@ from core.decoding.checks.common import (
     count,
     worst,
 )
-from core.decoding.counting import nth
-from core.decoding.record.trace import Check, Trace
-from core.decoding.speculative.acceptance import accept_probability
-from core.decoding.speculative.checks.run_checks import RUN_CHECKS
-from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.rounds import (
+from ...counting import nth
+from ...record.trace import Check, Trace
+from ..acceptance import accept_probability
+from ..config import Speculative
+from ..rounds import (
     candidate_of,
     extra_candidates,
     positions_of,
     whole_rounds,
 )
-from core.decoding.speculative.types import (
+from ..types import (
     DraftRound,
     DraftToken,
     ExtraToken,
 )
+from .run_checks import RUN_CHECKS
 
 
 def self_checks(trace: Trace[Speculative]) -> list[Check]:

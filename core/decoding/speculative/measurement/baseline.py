@@ -7,14 +7,14 @@ from time import perf_counter
 
 import torch
 
-from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens
-from core.decoding.loop.run import process_prompt, token_limit
-from core.decoding.loop.text import Ending
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import StepSeconds
-from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.distributions import PositionShaper
-from core.decoding.speculative.measurement.report import TargetRun
+from ...autoregressive.config import Greedy, Sampling, as_single_tokens
+from ...loop.run import process_prompt, token_limit
+from ...loop.text import Ending
+from ...protocol import LanguageModel
+from ...record.steps import StepSeconds
+from ..config import Speculative
+from ..distributions import PositionShaper
+from .report import TargetRun
 
 
 def target_only(config: Speculative) -> Greedy | Sampling:

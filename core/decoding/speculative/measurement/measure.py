@@ -11,19 +11,23 @@ from statistics import median
 
 import torch
 
-from core.decoding.autoregressive.engine import continue_from
-from core.decoding.checks.statistics import homogeneity
-from core.decoding.decode import collect
-from core.decoding.errors import ConfigError
-from core.decoding.loop.text import join_text
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import Trace
-from core.decoding.requirements import encode_prompt
-from core.decoding.speculative.config import SWEPT_LENGTHS, Speculative
-from core.decoding.speculative.drafting import ModelDraft, PromptLookup
-from core.decoding.speculative.engine import Rounds
-from core.decoding.speculative.measurement.baseline import run_alone, target_only
-from core.decoding.speculative.measurement.metrics import (
+from ...autoregressive.engine import continue_from
+from ...checks.statistics import homogeneity
+from ...decode import collect
+from ...errors import ConfigError
+from ...loop.text import join_text
+from ...protocol import LanguageModel
+from ...record.trace import Trace
+from ...requirements import encode_prompt
+from ...validation import MAX_SEED
+from ..config import SWEPT_LENGTHS, Speculative
+from ..drafting import ModelDraft, PromptLookup
+from ..engine import Rounds
+from ..method import require_draft
+from ..types import DraftRound
+from ..vocabularies import require_same_vocabulary
+from .baseline import run_alone, target_only
+from .metrics import (
     Costs,
     VerifyCost,
     acceptance_interval,
@@ -33,7 +37,7 @@ from core.decoding.speculative.measurement.metrics import (
     tokens_interval,
     tokens_per_round,
 )
-from core.decoding.speculative.measurement.report import (
+from .report import (
     Comparison,
     Latency,
     LengthSweep,
@@ -45,10 +49,6 @@ from core.decoding.speculative.measurement.report import (
     speculative_token_seconds,
     stage_shares,
 )
-from core.decoding.speculative.method import require_draft
-from core.decoding.speculative.types import DraftRound
-from core.decoding.speculative.vocabularies import require_same_vocabulary
-from core.decoding.validation import MAX_SEED
 
 OnProgress = Callable[[int, int], object]
 """Called as `on_progress(done, total)` after each run."""

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from core.decoding.speculative.config import Acceptance
-from core.decoding.speculative.types import DraftRound
+from ..config import Acceptance
+from ..types import DraftRound
 
 # Of the 95 % interval of a normal distribution, in standard deviations.
 _NORMAL = 1.96

@@ -8,9 +8,9 @@ from __future__ import annotations
 from statistics import median
 from typing import NamedTuple
 
-from core.decoding.record.steps import StepSeconds
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.measurement.metrics import Costs, percentiles, supported
+from ...record.steps import StepSeconds
+from ...record.trace import Trace
+from .metrics import Costs, percentiles, supported
 
 # Relative difference from which on a prediction counts as different from the measured speed-up.
 FAR = 0.1

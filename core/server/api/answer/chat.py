@@ -7,10 +7,10 @@ from typing import Any
 
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-from core.server.api.answer.logprobs import TokenLogprobs
-from core.server.api.answer.parts import ApiFinishReason, CallDelta, Delta
-from core.server.api.answer.record import Call, Choice
-from core.server.api.answer.writer import ChunkWriter
+from .logprobs import TokenLogprobs
+from .parts import ApiFinishReason, CallDelta, Delta
+from .record import Call, Choice
+from .writer import ChunkWriter
 
 
 class ChatWriter(ChunkWriter):

@@ -8,10 +8,10 @@ from typing import Any
 
 from openai.types import Completion
 
-from core.server.api.answer.logprobs import LegacyLogprobs, TokenLogprobs
-from core.server.api.answer.parts import ApiFinishReason, Delta, PartPhase
-from core.server.api.answer.record import Answer, Choice
-from core.server.api.answer.writer import ChunkWriter
+from .logprobs import LegacyLogprobs, TokenLogprobs
+from .parts import ApiFinishReason, Delta, PartPhase
+from .record import Answer, Choice
+from .writer import ChunkWriter
 
 _PHASES: tuple[PartPhase, ...] = ("prompt", "thinking", "answer")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from core.decoding.protocol import Vocabulary
+    from ....decoding.protocol import Vocabulary
 
 # OpenAI's log-probability for a probability of 0.
 NEVER = -9999.0

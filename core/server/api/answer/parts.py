@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from core.decoding.config import MethodConfig
-from core.server.api.answer.logprobs import TokenLogprobs
-from core.server.api.errors import ApiError
+from ....decoding.config import MethodConfig
+from ..errors import ApiError
+from .logprobs import TokenLogprobs
 
 if TYPE_CHECKING:
-    from core.decoding.protocol import Vocabulary
+    from ....decoding.protocol import Vocabulary
 
 PartPhase: TypeAlias = Literal["prompt", "thinking", "answer"]
 ApiFinishReason: TypeAlias = Literal["stop", "length", "tool_calls"]

@@ -12,9 +12,12 @@ from typing import Any
 from openai.types import CompletionUsage
 from openai.types.completion_usage import CompletionTokensDetails, PromptTokensDetails
 
-from core.decoding.methods import config_to_dict
-from core.server.api.answer.logprobs import TokenLogprobs, prompt_entry
-from core.server.api.answer.parts import (
+from ....decoding.methods import config_to_dict
+from ..endpoints import ENDPOINTS
+from ..request.messages import Message
+from ..request.plan import Plan
+from .logprobs import TokenLogprobs, prompt_entry
+from .parts import (
     AnswerPart,
     ApiFinishReason,
     CallDelta,
@@ -24,9 +27,6 @@ from core.server.api.answer.parts import (
     PromptScored,
     Started,
 )
-from core.server.api.endpoints import ENDPOINTS
-from core.server.api.request.messages import Message
-from core.server.api.request.plan import Plan
 
 
 @dataclass(eq=False, slots=True)

@@ -11,8 +11,10 @@ from openai.types.responses import Response, ResponseUsage
 from openai.types.responses.response_usage import InputTokensDetails, OutputTokensDetails
 from openai.types.shared import Reasoning
 
-from core.server.api.answer.logprobs import TokenLogprobs
-from core.server.api.answer.parts import (
+from ..errors import ApiError
+from ..request.tools import Tool
+from .logprobs import TokenLogprobs
+from .parts import (
     AllEnded,
     AnswerPart,
     CallDelta,
@@ -21,10 +23,8 @@ from core.server.api.answer.parts import (
     Failed,
     Started,
 )
-from core.server.api.answer.record import Answer
-from core.server.api.answer.writer import DONE, AnswerWriter, event
-from core.server.api.errors import ApiError
-from core.server.api.request.tools import Tool
+from .record import Answer
+from .writer import DONE, AnswerWriter, event
 
 # Kind of an output item; of a call of a function its number.
 ItemKind: TypeAlias = Literal["reasoning", "message"] | int

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from core.server.api.answer.logprobs import TokenLogprobs, entry_of
-from core.server.api.answer.parts import (
+from .logprobs import TokenLogprobs, entry_of
+from .parts import (
     AllEnded,
     AnswerPart,
     ApiFinishReason,
@@ -18,7 +18,7 @@ from core.server.api.answer.parts import (
     Failed,
     Started,
 )
-from core.server.api.answer.record import Answer
+from .record import Answer
 
 DONE = "data: [DONE]\n\n"
 

@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from core.decoding.constraints.value import Constraint
-from core.decoding.errors import DecodingError
-from core.decoding.loop.text import encode_plain
-from core.decoding.protocol import LanguageModel, offers
-from core.decoding.reasoning.calculator import CALL, CALL_MARKS, RESULT
-from core.decoding.reasoning.split import marks_of
-from core.server.api.errors import unsupported
-from core.server.api.request.formats import constraint_of
-from core.server.api.request.tools import Tool, Tools
+from ....decoding.constraints.value import Constraint
+from ....decoding.errors import DecodingError
+from ....decoding.loop.text import encode_plain
+from ....decoding.protocol import LanguageModel, offers
+from ....decoding.reasoning.calculator import CALL, CALL_MARKS, RESULT
+from ....decoding.reasoning.split import marks_of
+from ..errors import unsupported
+from .formats import constraint_of
+from .tools import Tool, Tools
 
 # Limit on calls of one answer.
 MOST_CALLS = 8

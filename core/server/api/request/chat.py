@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.decoding.validation import Interval
-from core.server.api.request import vllm_fields
-from core.server.api.request.config import read_settings
-from core.server.api.request.fields import Fields
-from core.server.api.request.messages import read_messages
-from core.server.api.request.plan import MAX_CHOICES, MODES, Chat, LogprobsOptions, Plan
-from core.server.api.request.shared import EFFORTS, MOST_TOP, finish, read_usage
-from core.server.api.request.tools import read_tools
+from ....decoding.validation import Interval
+from . import vllm_fields
+from .config import read_settings
+from .fields import Fields
+from .messages import read_messages
+from .plan import MAX_CHOICES, MODES, Chat, LogprobsOptions, Plan
+from .shared import EFFORTS, MOST_TOP, finish, read_usage
+from .tools import read_tools
 
 
 def read_chat(body: Mapping[str, Any]) -> Plan:

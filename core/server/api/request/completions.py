@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.decoding.validation import Interval
-from core.server.api.errors import ApiError, unsupported
-from core.server.api.request import vllm_fields
-from core.server.api.request.config import read_settings
-from core.server.api.request.fields import MAX_TEXT, Fields, is_token_id
-from core.server.api.request.plan import MAX_CHOICES, MODES, LogprobsOptions, Plan, Prompt
-from core.server.api.request.shared import MOST_TOP, finish, read_usage
+from ....decoding.validation import Interval
+from ..errors import ApiError, unsupported
+from . import vllm_fields
+from .config import read_settings
+from .fields import MAX_TEXT, Fields, is_token_id
+from .plan import MAX_CHOICES, MODES, LogprobsOptions, Plan, Prompt
+from .shared import MOST_TOP, finish, read_usage
 
 # OpenAI's own default.
 DEFAULT_TOKENS = 16

@@ -7,23 +7,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from core.decoding.by_engine.config import ByEngine
-from core.decoding.config import MAX_NEW_TOKENS, MethodConfig
-from core.decoding.constraints.value import Constraint
-from core.decoding.diffusion.engine import is_diffusion_model
-from core.decoding.diffusion.noise import Denoises
-from core.decoding.errors import ConfigError, DecodingError
-from core.decoding.methods import BY_NAME, config_from_dict
-from core.decoding.protocol import offers
-from core.decoding.reasoning.config import LEVELS
-from core.decoding.reasoning.types import ThinkMarks
-from core.decoding.shaping.config import SETTINGS, number_without_effect
-from core.decoding.shaping.settings.bias import MAX_BIAS
-from core.decoding.validation import MAX_SEED, Interval, brief
-from core.server.api.endpoints import ENDPOINTS, Endpoint
-from core.server.api.errors import ApiError, as_api_error, unsupported
-from core.server.api.request import formats, vllm_fields
-from core.server.api.request.fields import Fields
+from ....decoding.by_engine.config import ByEngine
+from ....decoding.config import MAX_NEW_TOKENS, MethodConfig
+from ....decoding.constraints.value import Constraint
+from ....decoding.diffusion.engine import is_diffusion_model
+from ....decoding.diffusion.noise import Denoises
+from ....decoding.errors import ConfigError, DecodingError
+from ....decoding.methods import BY_NAME, config_from_dict
+from ....decoding.protocol import offers
+from ....decoding.reasoning.config import LEVELS
+from ....decoding.reasoning.types import ThinkMarks
+from ....decoding.shaping.config import SETTINGS, number_without_effect
+from ....decoding.shaping.settings.bias import MAX_BIAS
+from ....decoding.validation import MAX_SEED, Interval, brief
+from ..endpoints import ENDPOINTS, Endpoint
+from ..errors import ApiError, as_api_error, unsupported
+from . import formats, vllm_fields
+from .fields import Fields
 
 # Path of the setting for each parameter of OpenAI's and vLLM's APIs; `shaping` is the first word
 # for settings inside it.

@@ -6,11 +6,11 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, TypeVar
 
-from core.decoding.methods import place_of
-from core.decoding.record.bounds import MAX_COUNT
-from core.decoding.validation import Interval, brief
-from core.server.api.endpoints import ENDPOINTS, V1, Endpoint
-from core.server.api.errors import ApiError, unsupported
+from ....decoding.methods import place_of
+from ....decoding.record.bounds import MAX_COUNT
+from ....decoding.validation import Interval, brief
+from ..endpoints import ENDPOINTS, V1, Endpoint
+from ..errors import ApiError, unsupported
 
 MAX_TEXT = 1_000_000
 _KINDS = {bool: "true or false", str: "a string", dict: "an object", list: "an array"}

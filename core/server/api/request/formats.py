@@ -7,12 +7,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.decoding.constraints.value import Constraint
-from core.decoding.errors import ConfigError
-from core.decoding.validation import brief
-from core.server.api.endpoints import Endpoint
-from core.server.api.errors import ApiError, unsupported
-from core.server.api.request.fields import Fields
+from ....decoding.constraints.value import Constraint
+from ....decoding.errors import ConfigError
+from ....decoding.validation import brief
+from ..endpoints import Endpoint
+from ..errors import ApiError, unsupported
+from .fields import Fields
 
 # The parameters, each of which sets the constraint.
 NAMES = ("response_format", "text", "structured_outputs")

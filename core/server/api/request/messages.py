@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from core.decoding.validation import brief, shortened
-from core.server.api.errors import ApiError, unsupported
-from core.server.api.request.fields import MAX_TEXT
+from ....decoding.validation import brief, shortened
+from ..errors import ApiError, unsupported
+from .fields import MAX_TEXT
 
 # Role and content; of an assistant also `tool_calls`, of a tool also `tool_call_id` and `name`.
 Message = dict[str, Any]

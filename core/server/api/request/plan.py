@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from core.decoding.errors import DecodingError, PromptError
-from core.decoding.loop.text import encode_continuation, join_prompt
-from core.decoding.protocol import Chats, LanguageModel, offers
-from core.decoding.reasoning.config import LEVELS
-from core.decoding.reasoning.split import END_OF_PROMPT, marks_of
-from core.server.api.endpoints import ENDPOINTS, Endpoint
-from core.server.api.errors import ApiError
-from core.server.api.request.calls import KnowsTools, calculator_turn, template_tools
-from core.server.api.request.config import RequestSettings, Thinks
-from core.server.api.request.messages import Message, as_plain, with_instructions
-from core.server.api.request.tools import ToolFields, Tools
+from ....decoding.errors import DecodingError, PromptError
+from ....decoding.loop.text import encode_continuation, join_prompt
+from ....decoding.protocol import Chats, LanguageModel, offers
+from ....decoding.reasoning.config import LEVELS
+from ....decoding.reasoning.split import END_OF_PROMPT, marks_of
+from ..endpoints import ENDPOINTS, Endpoint
+from ..errors import ApiError
+from .calls import KnowsTools, calculator_turn, template_tools
+from .config import RequestSettings, Thinks
+from .messages import Message, as_plain, with_instructions
+from .tools import ToolFields, Tools
 
 # Limit on choices of one request; each choice is a run.
 MAX_CHOICES = 16

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.server.api.errors import ApiError, unsupported
-from core.server.api.request.config import read_settings
-from core.server.api.request.fields import Fields
-from core.server.api.request.formats import text_format
-from core.server.api.request.messages import Message, read_input, with_instructions
-from core.server.api.request.plan import MODES, Chat, LogprobsOptions, Plan, ResponseOptions
-from core.server.api.request.shared import EFFORTS, MOST_TOP, finish
-from core.server.api.request.tools import read_tools
+from ..errors import ApiError, unsupported
+from .config import read_settings
+from .fields import Fields
+from .formats import text_format
+from .messages import Message, read_input, with_instructions
+from .plan import MODES, Chat, LogprobsOptions, Plan, ResponseOptions
+from .shared import EFFORTS, MOST_TOP, finish
+from .tools import read_tools
 
 INCLUDE_LOGPROBS = "message.output_text.logprobs"
 # Reasoning is always returned in full, without encryption.

@@ -9,11 +9,11 @@ from openai.types.chat import completion_create_params as chat_params
 from openai.types.completion_create_params import CompletionCreateParamsBase
 from openai.types.responses.response_create_params import ResponseCreateParamsBase
 
-from core.decoding.reasoning.config import LEVELS
-from core.decoding.validation import Interval
-from core.server.api.endpoints import Endpoint
-from core.server.api.request.fields import Fields
-from core.server.api.request.plan import StreamUsage
+from ....decoding.reasoning.config import LEVELS
+from ....decoding.validation import Interval
+from ..endpoints import Endpoint
+from .fields import Fields
+from .plan import StreamUsage
 
 EFFORTS = ("none", *LEVELS)
 MOST_TOP = Interval(-1, 10_000_000)

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from core.decoding.constraints.value import MAX_LENGTH
-from core.decoding.validation import brief, shortened
-from core.server.api.errors import ApiError, unsupported
-from core.server.api.request.fields import Fields
-from core.server.api.request.formats import NAME, NAME_WORDS, constraint_of
+from ....decoding.constraints.value import MAX_LENGTH
+from ....decoding.validation import brief, shortened
+from ..errors import ApiError, unsupported
+from .fields import Fields
+from .formats import NAME, NAME_WORDS, constraint_of
 
 MAX_TOOLS = 128
 _MODES = ("none", "auto", "required")

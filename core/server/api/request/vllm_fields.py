@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.decoding.loop.text import tokens_of_text
-from core.decoding.record.bounds import MAX_COUNT
-from core.decoding.shaping.config import KNOB_SETTINGS, SETTINGS
-from core.decoding.validation import Interval
-from core.server.api.endpoints import Endpoint
-from core.server.api.request.fields import Fields
+from ....decoding.loop.text import tokens_of_text
+from ....decoding.record.bounds import MAX_COUNT
+from ....decoding.shaping.config import KNOB_SETTINGS, SETTINGS
+from ....decoding.validation import Interval
+from ..endpoints import Endpoint
+from .fields import Fields
 
 # The samplers' own names, which vLLM, llama.cpp and text-generation-webui use too.
 _NUMBERS = tuple(s.field for s in KNOB_SETTINGS if s.field not in ("temperature", "top_p"))

@@ -6,9 +6,9 @@ import json
 import re
 from typing import NamedTuple, Protocol
 
-from core.decoding.loop.text import Cutter
-from core.decoding.reasoning.calculator import CALL, RESULT
-from core.server.api.request.calls import OPEN, CallSyntax
+from ....decoding.loop.text import Cutter
+from ....decoding.reasoning.calculator import CALL, RESULT
+from ..request.calls import OPEN, CallSyntax
 
 _HEAD = re.compile(r'\s*\{"name": "([\w-]+)", "arguments": ')
 

@@ -6,18 +6,19 @@ from collections.abc import Callable, Sequence
 from itertools import chain, repeat
 from typing import NamedTuple
 
-from core.decoding.beam.types import BeamStep
-from core.decoding.config import MethodConfig
-from core.decoding.diffusion.types import CanvasStep
-from core.decoding.loop.text import TextStream, join_prompt
-from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning.split import END_OF_PROMPT, marks_of, special_name
-from core.decoding.record.notes import CONSTRAINT_LEFT, CONSTRAINT_OPEN, GAVE_WAY
-from core.decoding.record.steps import PromptStep, Step, TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.types import DraftRound
-from core.server.api.answer.logprobs import TokenLogprobs
-from core.server.api.answer.parts import (
+from ....decoding.beam.types import BeamStep
+from ....decoding.config import MethodConfig
+from ....decoding.diffusion.types import CanvasStep
+from ....decoding.loop.text import TextStream, join_prompt
+from ....decoding.protocol import LanguageModel
+from ....decoding.reasoning.split import END_OF_PROMPT, marks_of, special_name
+from ....decoding.record.notes import CONSTRAINT_LEFT, CONSTRAINT_OPEN, GAVE_WAY
+from ....decoding.record.steps import PromptStep, Step, TokenStep
+from ....decoding.record.trace import Trace
+from ....decoding.speculative.types import DraftRound
+from ...job import tokens_in
+from ..answer.logprobs import TokenLogprobs
+from ..answer.parts import (
     AnswerPart,
     ApiFinishReason,
     CallDelta,
@@ -26,14 +27,13 @@ from core.server.api.answer.parts import (
     PartPhase,
     PromptScored,
 )
-from core.server.api.history import Record
-from core.server.api.request.calls import CallSyntax
-from core.server.api.request.formats import NAMES
-from core.server.api.request.plan import LogprobsOptions, Plan
-from core.server.api.run.call_reader import reader_of
-from core.server.api.run.scored import ScoredRun, ScoreRequest, Scores
-from core.server.api.run.text import ChoiceText
-from core.server.job import tokens_in
+from ..history import Record
+from ..request.calls import CallSyntax
+from ..request.formats import NAMES
+from ..request.plan import LogprobsOptions, Plan
+from .call_reader import reader_of
+from .scored import ScoredRun, ScoreRequest, Scores
+from .text import ChoiceText
 
 # Keys of the notes that an answer repeats: a setting could not act as it should.
 _SENT_NOTES = (CONSTRAINT_LEFT, CONSTRAINT_OPEN, GAVE_WAY)

@@ -8,19 +8,19 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.config import Sampling
-from core.decoding.autoregressive.engine import Picker
-from core.decoding.beam.candidates import less_taken, shaper_of
-from core.decoding.beam.config import BeamSearch
-from core.decoding.config import MethodConfig
-from core.decoding.protocol import LanguageModel
-from core.decoding.shaping.known import known_distribution
-from core.decoding.shaping.long_rows import ranked
-from core.decoding.shaping.stages import Distribution, raw_distribution
-from core.decoding.speculative.config import Speculative
-from core.server.api.answer.logprobs import NEVER, TokenLogprobs
-from core.server.api.errors import ApiError
-from core.server.api.request.plan import LogprobsOptions
+from ....decoding.autoregressive.config import Sampling
+from ....decoding.autoregressive.engine import Picker
+from ....decoding.beam.candidates import less_taken, shaper_of
+from ....decoding.beam.config import BeamSearch
+from ....decoding.config import MethodConfig
+from ....decoding.protocol import LanguageModel
+from ....decoding.shaping.known import known_distribution
+from ....decoding.shaping.long_rows import ranked
+from ....decoding.shaping.stages import Distribution, raw_distribution
+from ....decoding.speculative.config import Speculative
+from ..answer.logprobs import NEVER, TokenLogprobs
+from ..errors import ApiError
+from ..request.plan import LogprobsOptions
 
 # Methods that emit one token per step, from the logits of the last forward.
 STEPWISE = ("greedy", "sampling", "reasoning", "contrastive_decoding")

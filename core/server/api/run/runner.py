@@ -8,26 +8,26 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from core.decoding.beam.config import BeamSearch
-from core.decoding.decode import decode
-from core.decoding.diffusion.config import Diffusion
-from core.decoding.errors import ConfigError, DecodingError, LoadingStoppedError, LostModelError
-from core.decoding.protocol import LanguageModel
-from core.decoding.requirements import encode_prompt
-from core.models.threads import leave_a_processor
-from core.server.api.answer.logprobs import MAX_ENTRIES
-from core.server.api.answer.parts import AnswerPart, Started
-from core.server.api.errors import ApiError, as_api_error
-from core.server.api.history import Record
-from core.server.api.request.calls import CallSyntax, syntax_of
-from core.server.api.request.config import NO_WINDOW
-from core.server.api.request.plan import Chat, LogprobsOptions, Plan, encode
-from core.server.api.run.emitter import Emitter, RequestRun
-from core.server.api.run.scored import collect_scored
-from core.server.job import StoppedError
-from core.server.queue import FairQueue
-from core.server.worker.workers import IN_PROCESS, Workers
-from core.traces.data_path.recorder import record as data_path
+from ....decoding.beam.config import BeamSearch
+from ....decoding.decode import decode
+from ....decoding.diffusion.config import Diffusion
+from ....decoding.errors import ConfigError, DecodingError, LoadingStoppedError, LostModelError
+from ....decoding.protocol import LanguageModel
+from ....decoding.requirements import encode_prompt
+from ....models.threads import leave_a_processor
+from ....traces.data_path.recorder import record as data_path
+from ...job import StoppedError
+from ...queue import FairQueue
+from ...worker.workers import IN_PROCESS, Workers
+from ..answer.logprobs import MAX_ENTRIES
+from ..answer.parts import AnswerPart, Started
+from ..errors import ApiError, as_api_error
+from ..history import Record
+from ..request.calls import CallSyntax, syntax_of
+from ..request.config import NO_WINDOW
+from ..request.plan import Chat, LogprobsOptions, Plan, encode
+from .emitter import Emitter, RequestRun
+from .scored import collect_scored
 
 # Limit on calls in a request's data path; a token of the embedded model takes about 140.
 MOST_CALLS = 20_000

@@ -7,16 +7,16 @@ from functools import partial
 from time import perf_counter
 from typing import NamedTuple, TypeAlias, cast
 
-from core.decoding.config import MethodConfig
-from core.decoding.decode import collect
-from core.decoding.protocol import LanguageModel
-from core.decoding.record.steps import PromptStep, Step, TokenStep
-from core.decoding.record.trace import Trace
-from core.decoding.speculative.types import DraftRound
-from core.server.api.answer.logprobs import TokenLogprobs
-from core.server.api.request.plan import LogprobsOptions
-from core.server.api.run.reading import STEPWISE, Taken, reader_of
-from core.server.api.run.scoring import PromptReader, Scorer, StepReader, Tap
+from ....decoding.config import MethodConfig
+from ....decoding.decode import collect
+from ....decoding.protocol import LanguageModel
+from ....decoding.record.steps import PromptStep, Step, TokenStep
+from ....decoding.record.trace import Trace
+from ....decoding.speculative.types import DraftRound
+from ..answer.logprobs import TokenLogprobs
+from ..request.plan import LogprobsOptions
+from .reading import STEPWISE, Taken, reader_of
+from .scoring import PromptReader, Scorer, StepReader, Tap
 
 Logprobs: TypeAlias = tuple[TokenLogprobs, ...]
 

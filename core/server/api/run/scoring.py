@@ -7,13 +7,13 @@ from typing import Any, cast
 
 from torch import Tensor
 
-from core.decoding.config import MethodConfig
-from core.decoding.loop.second import WithDraft
-from core.decoding.protocol import Context, LanguageModel, OnLogits, TokenRows, Wrapped
-from core.decoding.record.steps import TokenStep
-from core.server.api.answer.logprobs import TokenLogprobs
-from core.server.api.request.plan import LogprobsOptions
-from core.server.api.run.reading import TokenReader, certain, read_raw, reader_of
+from ....decoding.config import MethodConfig
+from ....decoding.loop.second import WithDraft
+from ....decoding.protocol import Context, LanguageModel, OnLogits, TokenRows, Wrapped
+from ....decoding.record.steps import TokenStep
+from ..answer.logprobs import TokenLogprobs
+from ..request.plan import LogprobsOptions
+from .reading import TokenReader, certain, read_raw, reader_of
 
 
 class Tap(Wrapped):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from core.decoding.config import MethodConfig
-from core.decoding.loop.text import Cutter
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.split import ThinkingSplit
-from core.decoding.reasoning.transcript import pieces_of, read_run
-from core.decoding.record.steps import Phase, TokenStep
-from core.decoding.record.trace import Trace
-from core.server.api.answer.parts import PartPhase
-from core.server.api.run.call_reader import CallReader, CallText
+from ....decoding.config import MethodConfig
+from ....decoding.loop.text import Cutter
+from ....decoding.reasoning.config import Reasoning
+from ....decoding.reasoning.split import ThinkingSplit
+from ....decoding.reasoning.transcript import pieces_of, read_run
+from ....decoding.record.steps import Phase, TokenStep
+from ....decoding.record.trace import Trace
+from ..answer.parts import PartPhase
+from .call_reader import CallReader, CallText
 
 
 class ChoiceText:
