@@ -81,6 +81,44 @@ class HiddenContext(Context, Protocol):
         ...
 
 
+class TreeContext(Context, Protocol):
+    """A context that a tree of tokens can follow; not every model has one."""
+
+    def extend_tree(self, ids: Sequence[int], parents: Sequence[int]) -> torch.Tensor:
+        """Append nodes of a tree to the only row in one forward; each attends to its ancestors.
+
+        Args:
+            parents: parent of each node, counted over all nodes since the last `keep`; -1 for a
+                node that follows the tokens before the tree.
+
+        Returns:
+            logits after each node, `[n, vocab]`, float32 on the CPU.
+
+        Raises:
+            as `extend`.
+        """
+        ...
+
+    def keep(self, nodes: Sequence[int]) -> None:
+        """Remove the tree but for one path of it, given by its nodes from the first one down.
+
+        `logits` is undefined until the next `extend`.
+
+        Raises:
+            ValueError: the nodes are no such path.
+        """
+        ...
+
+
+class TakesTrees(Protocol):
+    """A model that knows whether its contexts are `TreeContext`s."""
+
+    @property
+    def takes_trees(self) -> bool:
+        """True if its contexts give each node of a tree the logits of the node's own path."""
+        ...
+
+
 class Vocabulary(Protocol):
     """Tokens of a model, and its description in traces; it may outlive the weights."""
 

@@ -33,7 +33,8 @@ def telling_token(trace: Trace) -> tuple[int, int] | None:
     """Return the first token that a random number rejected, else the first rejected token, else the
     first token.
     """
-    rejected = [(at, len(s.accepted)) for at, s in enumerate(trace.rounds) if s.recovered]
+    places = ((at, step.rejected_at) for at, step in enumerate(trace.rounds))
+    rejected = [(at, place) for at, place in places if place is not None]
     by_chance = [key for key in rejected if trace.rounds[key[0]].drafted[key[1]].accept_prob > 0]
     if rejected:
         return (by_chance or rejected)[0]
@@ -45,8 +46,8 @@ def telling_place(trace: Trace, at: int) -> int:
     target's.
     """
     step = trace.rounds[at]
-    if step.recovered:
-        return len(step.accepted)
+    if step.rejected_at is not None:
+        return step.rejected_at
     return 0 if step.drafted else EXTRA
 
 

@@ -10,7 +10,8 @@ import torch
 
 from ..decoding.errors import ModelError, PromptError
 from ..decoding.protocol import OnLogits, TokenRows
-from .running.contexts import InputLimits, check_branch
+from .running.limits import InputLimits, check_branch
+from .running.tree import require_path
 from .text.token_text import display_text
 
 LogitsRow = Sequence[float] | torch.Tensor
@@ -52,6 +53,8 @@ class ScriptedModel:
         self._given = given
         self._limits = InputLimits(len(tokens), context_window)
         self._longest_key = max(map(len, script), default=0) if isinstance(script, Mapping) else 0
+
+    takes_trees = True
 
     @property
     def vocab_size(self) -> int:
@@ -155,6 +158,9 @@ class ScriptedContext:
         self._logits_after = logits_after
         self._limits = limits
         self._ids: list[list[int]] = [[]]
+        # Parents and ids on the way to each node of the tree that waits for `keep`.
+        self._parents: list[int] = []
+        self._paths: list[list[int]] = []
 
     @property
     def rows(self) -> int:
@@ -164,7 +170,7 @@ class ScriptedContext:
     @property
     def length(self) -> int:
         """Number of tokens that each row holds."""
-        return len(self._ids[0])
+        return len(self._ids[0]) + len(self._parents)
 
     @property
     def logits(self) -> torch.Tensor:
@@ -189,6 +195,22 @@ class ScriptedContext:
         width = self.extend(ids).shape[-1]
         new = torch.tensor([row[before:] for row in self._ids])
         return torch.nn.functional.one_hot(new, width).float()
+
+    def extend_tree(self, ids: Sequence[int], parents: Sequence[int]) -> torch.Tensor:
+        """Append nodes of a tree; logits `[n, vocab]` after each."""
+        for token_id, parent in zip(ids, parents, strict=True):
+            before = [] if parent < 0 else self._paths[parent]
+            self._limits.as_rows([token_id], 1, len(self._ids[0]) + len(before))
+            self._parents.append(parent)
+            self._paths.append([*before, token_id])
+        new = self._paths[len(self._paths) - len(ids) :]
+        return torch.stack([self._logits_after(self._ids[0] + path) for path in new])
+
+    def keep(self, nodes: Sequence[int]) -> None:
+        """Forget the tree but for a path of it."""
+        require_path(self._parents, nodes)
+        self._ids[0] = self._ids[0] + (self._paths[nodes[-1]] if nodes else [])
+        self._parents, self._paths = [], []
 
     def rollback(self, n: int) -> None:
         """Forget the last n tokens of every row."""

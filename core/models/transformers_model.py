@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Lock
 from typing import cast
 from weakref import WeakValueDictionary
@@ -21,15 +21,19 @@ from .fused.check import fused_step
 from .fused.step import MOST_TOKENS
 from .replacing import converted_copy, replaced
 from .running.cache import GrowingCache, attention_layer_types
-from .running.contexts import CachedContext, InputLimits, UncachedContext
+from .running.contexts import CachedContext, UncachedContext
 from .running.early import EarlyLayers
 from .running.layout import lay_out_for_single_tokens
+from .running.limits import InputLimits
 from .running.reference import NOTHING_GIVEN, reference_paths, reference_token_ids
 from .running.rope import AnglesOfRun, length_dependent_rope
+from .running.tree import TreeInput, attention_masks
+from .running.trials import TOKENS, attends_trees, caches_right
 from .running.window import context_window
 from .text.tokenizing import Tokenizing, TokenNames
 
 _COPYING = Lock()
+_WINDOW = "sliding_window"
 CHUNK_BYTES = 64 * 2**20  # Of float32 logits that the prompt's processing holds at a time.
 
 
@@ -258,34 +262,52 @@ class TransformersModel(Tokenizing):
         cache: GrowingCache | None,
         keep: int = 0,
         hidden: list[torch.Tensor] | None = None,
+        tree: TreeInput | None = None,
     ) -> torch.Tensor:
         """Logits `[rows, n, vocab]` of ids `[rows, n]`; keep: of the last so many, 0 for all.
 
         Args:
             hidden: takes the last layer's hidden states in, `[rows, n, width]`.
+            tree: of the one row's tokens, if they are not a line.
         """
-        logits: torch.Tensor
         fused, added = self._fused, ids.shape[1]
         if (
             fused
             and cache is not None
             and added <= min(MOST_TOKENS, fused.body.most_length - cache.get_seq_length())
         ):
-            logits = fused(ids, cache, keep, hidden).to("cpu")
+            logits = fused(ids, cache, keep, hidden, tree).to("cpu")
             if hidden is not None:
                 hidden[-1] = hidden[-1].to("cpu")
             return logits
+        return self._by_modules(ids, cache, keep, hidden, tree)
+
+    def _by_modules(
+        self,
+        ids: torch.Tensor,
+        cache: GrowingCache | None,
+        keep: int,
+        hidden: list[torch.Tensor] | None,
+        tree: TreeInput | None,
+    ) -> torch.Tensor:
+        """`_forward` by transformers' own modules."""
         options: dict[str, object] = {"use_cache": cache is not None}
         if hidden is not None:
             options["output_hidden_states"] = True
         if cache is not None:
             options["past_key_values"] = cache
-        if self.keeps_logits and 0 < keep < added:
+        if self.keeps_logits and 0 < keep < ids.shape[1]:
             options["logits_to_keep"] = keep
+        if tree is not None:
+            window = getattr(self.hf_model.config.get_text_config(decoder=True), _WINDOW, None)
+            options["attention_mask"] = attention_masks(
+                tree, self._layer_types or [], window, self.hf_model.dtype
+            )
+            options["position_ids"] = tree.positions[None]
         output = self.hf_model(input_ids=ids, return_dict=True, **options)
         if hidden is not None:
             hidden.append(output.hidden_states[-1].to("cpu", torch.float32))
-        logits = output.logits
+        logits: torch.Tensor = output.logits
         return logits[:, -keep:].to("cpu", torch.float32)
 
     def plain_forwards(self) -> AbstractContextManager[None]:
@@ -296,24 +318,27 @@ class TransformersModel(Tokenizing):
     def supports_cache(self) -> bool:
         """False where contexts run the whole sequence every time (recurrent models, for one).
 
-        Found out once, on three tokens: with the cache they must give the logits that they give
-        without it.
+        Found out once, by a trial.
         """
-        if self._layer_types is None:
+        return caches_right(self._forward, self._trial_ids, self._layer_types, self._tolerance)
+
+    @cached_property
+    def takes_trees(self) -> bool:
+        """Return whether a context can `extend_tree`; found out once, by a trial."""
+        types = self._layer_types
+        if types is None or self.rope is not None or "chunked_attention" in types:
             return False
-        ids = torch.arange(3, device=self.device)[None] % self.vocab_size
-        cache = GrowingCache(self._layer_types)
-        try:
-            with torch.inference_mode():
-                expected = self._forward(ids, None)
-                self._forward(ids[:, :2], cache)
-                logits = self._forward(ids[:, 2:], cache)
-        except (AttributeError, IndexError, TypeError, ValueError):
-            return False
-        deviation = (logits[:, -1] - expected[:, -1]).abs().max().item()
-        tolerance = 1e-3 if self.hf_model.dtype is torch.float32 else 1e-1
-        close = deviation <= tolerance * expected.abs().max().item()
-        return cache.get_seq_length() == 3 and close
+        forward = partial(self._by_modules, keep=0, hidden=None)
+        cached = types if self.supports_cache else None
+        return attends_trees(forward, self._trial_ids, cached, self._tolerance)
+
+    @property
+    def _trial_ids(self) -> torch.Tensor:
+        return torch.arange(TOKENS, device=self.device)[None] % self.vocab_size
+
+    @property
+    def _tolerance(self) -> float:
+        return 1e-3 if self.hf_model.dtype is torch.float32 else 1e-1
 
 
 def _eos_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> set[int]:

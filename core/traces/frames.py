@@ -100,7 +100,7 @@ def _beams(trace: Trace) -> Iterator[tuple[Any, ...]]:
 
 def _rounds(trace: Trace) -> Iterator[tuple[Any, ...]]:
     for at, step in enumerate(trace.rounds):
-        for position, one in enumerate(step.drafted):
+        for position, one in zip(step.depths, step.drafted, strict=True):
             yield (
                 *(at, position, one.token_id, one.text, one.draft_prob, one.target_prob),
                 *(one.accept_prob, one.uniform, one.outcome, one.residual_mass),
@@ -199,7 +199,7 @@ TABLES: dict[str, RunTable] = {
         "one drafted token of a round of speculative decoding, or the token that the target added",
         {
             "round": Column(WHOLE, "index of the round; 0 is the first"),
-            "position": Column(WHOLE, "index in the round"),
+            "position": Column(WHOLE, "index in the round; the candidates of a tree share it"),
             **_TOKEN,
             "draft_prob": Column(NUMBER, "probability with which the draft proposed it"),
             "target_prob": Column(NUMBER, "the target's probability"),

@@ -73,7 +73,7 @@ def _of_round(step: DraftRound) -> Iterator[RowToken]:
     pairs = [(token.token_id, token.candidates) for token in step.accepted]
     if (extra := step.extra) is not None:
         # A recovered token is among the candidates of the rejected one.
-        rejected = step.drafted[len(pairs)].candidates if step.recovered else ()
+        rejected = () if step.rejected_at is None else step.drafted[step.rejected_at].candidates
         pairs.append((extra.token_id, extra.candidates or rejected))
     for token_id, candidates in pairs:
         found = next(c for c in candidates if c.token_id == token_id)
@@ -90,7 +90,7 @@ def cost_of(trace: Trace) -> Cost:
         rows = 1 + sum(len(step.groups) for step in trace.beam_steps[1:])
     elif trace.rounds:
         forwards = rows = 1 + len(trace.rounds)
-        drafted = sum(len(step.drafted) for step in trace.rounds)
+        drafted = sum(step.depth for step in trace.rounds)
         draft_forwards = 1 + drafted if trace.draft_id else 0
     return Cost(
         sum(math.log(token.raw_prob) if token.raw_prob > 0 else -math.inf for token in tokens),

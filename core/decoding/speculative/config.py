@@ -6,18 +6,21 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias
 
 from ..config import SEED, SHARE, MethodConfig, setting
+from ..errors import ConfigError
 from ..shaping.config import Shaping
-from ..validation import TEMPERATURE, Interval
+from ..validation import TEMPERATURE, Interval, brief
+from .tree.shape import MAX_NODES, widths_of
 
-Acceptance: TypeAlias = Literal["speculative", "exact", "typical"]
+Acceptance: TypeAlias = Literal["speculative", "exact", "typical", "block"]
 Scoring: TypeAlias = Literal["multi_query", "batch_expansion"]
 SCORINGS: tuple[Scoring, ...] = ("multi_query", "batch_expansion")
+TreePicks: TypeAlias = Literal["top_k", "without_replacement", "with_replacement"]
 Drafter: TypeAlias = Literal["model", "prompt_lookup"]
 
 # Upper bound of typical acceptance's two numbers.
 MAX_POSTERIOR = 0.99
 _POSTERIOR = Interval(0.0, MAX_POSTERIOR)
-MAX_DRAFT_LENGTH = 64
+MAX_DRAFT_LENGTH = MAX_NODES
 # Draft lengths that a draft-length sweep measures.
 SWEPT_LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10)
 
@@ -34,11 +37,19 @@ class Speculative(MethodConfig):
         acceptance: `speculative` accepts with probability min(1, target_prob / draft_prob)
             (Leviathan et al. 2023, Chen et al. 2023); `exact` accepts if the target's own sample is
             the drafted token; `typical` accepts if target_prob exceeds a threshold (Cai et al.
-            2024), which changes the output distribution.
+            2024), which changes the output distribution; `block` verifies the draft as a whole
+            (Sun et al. 2024) and accepts at least as many tokens as `speculative` in expectation.
         scoring: `multi_query` feeds one sequence with a query for each position; `batch_expansion`
             feeds one sequence for each position.
         drafter: `model` is a second model; `prompt_lookup` repeats the tokens that followed an
             earlier occurrence of the last tokens.
+        tree_widths: widths of a static tree of drafts, level by level: `3,2,1` drafts 3 tokens, 2
+            after each of them, and 1 after each of these (as Medusa's trees); empty drafts a chain.
+        tree_nodes: number of nodes of a dynamic tree: the paths with the highest joint draft
+            probability, at most draft_length long (EAGLE-2); 0 is off.
+        tree_picks: choice of a node's children: `top_k` takes the most probable tokens of the
+            draft; `without_replacement` and `with_replacement` draw them from its distribution. At
+            temperature 0 of the draft, all of them take the most probable tokens.
         draft_temperature: temperature of the draft; None uses that of `shaping`, whose filters and
             penalties act on both models.
         draft_threshold: drafting ends after a token whose draft probability (before temperature and
@@ -64,10 +75,16 @@ class Speculative(MethodConfig):
         4, "tokens that the draft proposes a round at most", Interval(1, MAX_DRAFT_LENGTH)
     )
     acceptance: Acceptance = setting(
-        "speculative", "speculative sampling, the target's own sample, or typical acceptance"
+        "speculative",
+        "speculative sampling, the target's own sample, typical acceptance, or the whole block",
     )
     scoring: Scoring = setting("multi_query", "one sequence with many queries, or many sequences")
     drafter: Drafter = setting("model", "a second model, or what followed the last tokens before")
+    tree_widths: str = setting("", "a tree of drafts with these widths by level, such as 3,2,1")
+    tree_nodes: int = setting(
+        0, "a tree of the likeliest drafts with so many nodes", Interval(0, MAX_NODES)
+    )
+    tree_picks: TreePicks = setting("top_k", "children of a node: likeliest tokens, or draws")
     draft_temperature: float | None = setting(None, "the draft's own", TEMPERATURE)
     draft_threshold: float = setting(
         0.0, "the draft stops behind a token that it is less sure of", SHARE
@@ -81,6 +98,52 @@ class Speculative(MethodConfig):
     posterior_alpha: float = setting(0.3, "of typical acceptance: delta", _POSTERIOR)
     seed: int = setting(0, within=SEED)
 
+    def __post_init__(self) -> None:
+        # super() without arguments fails: a dataclass with slots is a rebuilt class.
+        MethodConfig.__post_init__(self)
+        if not isinstance(self.tree_widths, str):
+            raise _refused(f"must be a text, got {brief(self.tree_widths)}", "tree_widths")
+        if self.tree_widths:
+            try:
+                widths_of(self.tree_widths)
+            except ValueError as error:
+                raise _refused(f"{error}, got {brief(self.tree_widths)}", "tree_widths") from None
+        if not self.drafts_tree:
+            return
+        name = "tree_nodes" if self.tree_nodes else "tree_widths"
+        if self.tree_widths and self.tree_nodes:
+            raise _refused("makes a dynamic tree and tree_widths a static one: give one", name)
+        if self.tree_nodes and self.tree_picks != "top_k":
+            # Leaving out drawn tokens by their probability would change their distribution.
+            raise _refused("chooses among the likeliest tokens: set tree_picks to top_k", name)
+        if self.drafter != "model":
+            raise _refused("needs a draft model: set drafter to 'model'", name)
+        if self.adaptive:
+            raise _refused("has a fixed shape: switch adaptive off", name)
+        if self.acceptance == "block":
+            raise _refused("verifies node by node: block verification needs a chain", name)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Widths of a static tree; empty for any other draft."""
+        return widths_of(self.tree_widths) if self.tree_widths else ()
+
+    @property
+    def drafts_tree(self) -> bool:
+        """True if a position may have several candidates."""
+        return bool(self.tree_widths or self.tree_nodes)
+
+    @property
+    def depth(self) -> int:
+        """Maximum number of positions that a round drafts."""
+        return len(self.widths) or self.draft_length
+
+    @property
+    def draft_draws(self) -> bool:
+        """True if a uniform number draws each drafted token."""
+        drawn = self.drafter == "model" and self.draft_shaping.temperature > 0
+        return drawn and not (self.drafts_tree and self.tree_picks == "top_k")
+
     @property
     def lossless(self) -> bool:
         """True if the output has the target's distribution."""
@@ -92,3 +155,7 @@ class Speculative(MethodConfig):
         if self.draft_temperature is None:
             return self.shaping
         return replace(self.shaping, temperature=self.draft_temperature)
+
+
+def _refused(words: str, name: str) -> ConfigError:
+    return ConfigError(f"{words}.", name, Speculative.__name__)

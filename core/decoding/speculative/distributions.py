@@ -66,6 +66,18 @@ class Rows:
         values: list[float] = self.probs[places, torch.tensor(token_ids)].tolist()
         return values
 
+    def at(self, row: int) -> Rows:
+        """Return one row."""
+        if self.probs is None:
+            return Rows(None, self.only[row : row + 1])
+        return Rows(self.probs[row : row + 1], [])
+
+    def take(self, rows: Sequence[int]) -> Rows:
+        """Return these rows, which may repeat."""
+        if self.probs is None:
+            return Rows(None, [self.only[row] for row in rows])
+        return Rows(self.probs[list(rows)], [])
+
     def is_empty(self, row: int) -> bool:
         """Return whether no token is left."""
         if self.probs is None:
@@ -131,16 +143,27 @@ class PositionShaper:
         """
         count, first = len(logits), len(ids) - len(logits) + 1
         histories = [ids[: first + row] for row in range(count)]
-        shaped = self._shaper.rows(logits, histories, range(index, index + count))
+        return self.of(logits, histories, range(index, index + count))
+
+    def of(self, logits: Tensor, ids: Sequence[Sequence[int]], indexes: Sequence[int]) -> Rows:
+        """Return the final distribution of each row after its own tokens `ids`.
+
+        Args:
+            indexes: for each row, the index of the generated token that it gives.
+
+        Raises:
+            as a call.
+        """
+        shaped = self._shaper.rows(logits, ids, indexes)
         if not self.draws:
             values, places = shaped.max(dim=-1)
             if not _all_finite(values):
-                _require_distributions(logits)
+                require_distributions(logits)
                 places = places.where(torch.isfinite(values), -1)
             return Rows(None, places.tolist())
         probs = torch.softmax(shaped, dim=-1)
         if not _all_finite(probs[:, 0]):
-            _require_distributions(logits)
+            require_distributions(logits)
             probs = probs.nan_to_num(nan=0.0)
         return Rows(probs, [])
 
@@ -149,7 +172,8 @@ def _all_finite(values: Tensor) -> bool:
     return bool(torch.isfinite(values).all())
 
 
-def _require_distributions(logits: Tensor) -> None:
+def require_distributions(logits: Tensor) -> None:
+    """Raise DecodingError if a row of logits has no finite maximum."""
     if not _all_finite(logits.amax(dim=-1)):
         raise DecodingError(NO_DISTRIBUTION)
 
@@ -169,18 +193,38 @@ def residual_masses(target: Rows, draft: Rows) -> list[float]:
     return masses
 
 
-def residual(target: Rows, draft: Rows, row: int) -> Rows:
-    """Return max(0, target - draft), renormalised; the target itself if rounding leaves nothing."""
+def residual(target: Rows, draft: Rows, row: int, weight: float = 1.0) -> Rows:
+    """Return max(0, weight * target - draft), renormalised; the target itself if rounding leaves
+    nothing.
+    """
     if target.probs is None:
         return Rows(None, [target.only[row]])
     probs = target.probs[row]
-    if draft.probs is None:
-        excess = probs.clone()
-        excess[draft.only[row]] = 0.0
-    else:
-        excess = (probs - draft.probs[row]).clamp_(min=0)
+    excess = _excess(probs, draft, row, weight)
     mass = excess.sum()
     return Rows((excess / mass if mass > 0 else probs)[None], [])
+
+
+def _excess(probs: Tensor, draft: Rows, row: int, weight: float) -> Tensor:
+    if draft.probs is not None:
+        return (weight * probs - draft.probs[row]).clamp_(min=0)
+    excess = weight * probs
+    excess[draft.only[row]] = max(0.0, float(excess[draft.only[row]]) - 1.0)
+    return excess
+
+
+def excess_mass(target: Rows, draft: Rows, row: int, weight: float) -> float:
+    """Return the sum of max(0, weight * target - draft) over the vocabulary."""
+    if target.probs is not None:
+        return float(_excess(target.probs[row], draft, row, weight).sum())
+    token_id = target.only[row]
+    if token_id < 0:
+        return 0.0
+    if draft.probs is None:
+        drafted = float(draft.only[row] == token_id)
+    else:
+        drafted = float(draft.probs[row, token_id])
+    return max(0.0, weight - drafted)
 
 
 def entropies(rows: Rows) -> list[float]:

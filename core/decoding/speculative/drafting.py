@@ -28,6 +28,7 @@ class Proposal:
         rows: distribution from which each token was drawn.
         logits: the draft's logits, `[vocab]` for each token; empty for prompt lookup.
         uniforms: numbers that drew the tokens; None for a row with one token only.
+        parents: of a tree, the parent of each token; -1 for none. None for a chain.
     """
 
     token_ids: list[int] = field(default_factory=list)
@@ -36,6 +37,7 @@ class Proposal:
     uniforms: list[float | None] = field(default_factory=list)
     intervals: list[tuple[float, float] | None] = field(default_factory=list)
     end: DraftEnd = "length"
+    parents: list[int] | None = None
 
 
 class Draft(Protocol):

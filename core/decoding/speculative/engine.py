@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from time import perf_counter
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -19,27 +18,17 @@ from ..loop.run import process_prompt, token_limit
 from ..loop.text import Ending
 from ..protocol import Context, LanguageModel
 from ..record.steps import Step
-from .candidates import Position, read_positions
 from .config import MAX_DRAFT_LENGTH, Speculative
-from .distributions import PositionShaper, Rows, residual_masses
+from .distributions import PositionShaper
 from .drafting import Draft, ModelDraft, PromptLookup, Proposal
+from .recording import Scored, Verdict, record
 from .scoring import feed
-from .types import (
-    CacheSizes,
-    DraftRound,
-    DraftToken,
-    ExtraToken,
-    Outcome,
-    PairCandidate,
-    RoundSeconds,
-)
-from .verification import (
-    EmittedByTarget,
-    Verification,
-    bonus,
-    recovered,
-    verify_all,
-)
+from .tree.contexts import ModelNodes, TreeForward, tree_forward
+from .tree.drafting import TreeDraft
+from .tree.shape import children_of, path_to
+from .tree.verifying import compared_rows
+from .types import CacheSizes, DraftRound, Outcome, RoundSeconds
+from .verification import EmittedByTarget, accepted_if_reached, bonus, recovered, verify_all
 from .vocabularies import require_same_vocabulary
 
 
@@ -58,7 +47,7 @@ def generate(
 
     Raises:
         PromptError: the prompt is empty, holds an unknown id or is too long.
-        ModelError: the vocabularies differ.
+        ModelError: the vocabularies differ, or a model can't score a tree as `scoring` says.
         DecodingError: a model returned no distribution, or every token is banned.
     """
     if draft is not None:
@@ -68,43 +57,16 @@ def generate(
     with torch.inference_mode():
         # The last token is read again with the first drafted tokens, so that all rounds are alike.
         context.rollback(1)
-        source: Draft = PromptLookup(model, config)
-        if draft is not None:
+        source: Draft | TreeDraft = PromptLookup(model, config)
+        if draft is not None and config.drafts_tree:
+            source = TreeDraft(ModelNodes.start(draft, model, prompt_ids, config), model, config)
+        elif draft is not None:
             source = ModelDraft.start(draft, model, prompt_ids, config)
     run = Rounds(model, context, source, prompt_ids, config)
     while not run.finished:
         with torch.inference_mode():
             step = run.round()
         yield step
-
-
-class _Verdict(NamedTuple):
-    """Outcome of a round; `extra` follows the accepted tokens, unless one of them ended the run."""
-
-    outcomes: list[Outcome]
-    extra: EmittedByTarget | None
-    texts: list[str]
-    reason: Ended | None
-
-    @property
-    def accepted(self) -> int:
-        return self.outcomes.count("accepted")
-
-    @property
-    def rejected(self) -> bool:
-        return "rejected" in self.outcomes
-
-
-class _Scored(NamedTuple):
-    """A proposal with the target's distributions and the verifications."""
-
-    proposal: Proposal
-    length: int
-    logits: Tensor
-    rows: Rows
-    verifications: list[Verification]
-    cache_before: int
-    cache_peak: int
 
 
 class Rounds:
@@ -114,7 +76,7 @@ class Rounds:
         self,
         model: LanguageModel,
         context: Context,
-        draft: Draft,
+        draft: Draft | TreeDraft,
         prompt_ids: Sequence[int],
         config: Speculative,
     ) -> None:
@@ -128,7 +90,8 @@ class Rounds:
         self._ending = Ending(model, config, self._limit)
         self._shaper = PositionShaper(model, config, config.shaping)
         self._generator = torch.Generator().manual_seed(config.seed)
-        self._length = config.draft_length
+        self._length = config.depth
+        self._forward: TreeForward | None = None
         self._index, self._prefill = 0, draft.prefill
         self._emitting = 0.0
         self.finished = False
@@ -145,16 +108,13 @@ class Rounds:
         began, start = perf_counter(), len(self._ids) - self._prompt_length
         proposal, length = self._propose(start)
         proposed, before = perf_counter(), self._context.length
-        logits = self._score(proposal.token_ids)
+        logits = self._score(proposal)
         scored = perf_counter()
-        drafted, peak = proposal.token_ids, self._context.length
-        rows = self._shaper(logits, [*self._ids, *drafted], start)
-        verifications = verify_all(self._config, drafted, rows, proposal.rows, self._noise)
-        result = _Scored(proposal, length, logits, rows, verifications, before, peak)
+        result = self._verified(proposal, logits, start, before)
         verdict = self._verify(result, start)
         caches = self._roll_back(result, verdict)
         verified = perf_counter()
-        tokens, extra = self._record(result, verdict)
+        tokens, extra = record(self._model, self._config, result, verdict)
         seconds = RoundSeconds(
             propose=proposed - began,
             score=scored - proposed,
@@ -169,13 +129,14 @@ class Rounds:
             draft_length=length,
             draft_end=proposal.end,
             drafted=tuple(tokens),
-            recovered=extra if verdict.rejected else None,
-            bonus=None if verdict.rejected else extra,
+            recovered=None if verdict.rejected_at is None else extra,
+            bonus=extra if verdict.rejected_at is None else None,
             texts=tuple(verdict.texts),
             target_cache=caches[0],
             draft_cache=caches[1],
             seconds=seconds,
             finish_reason=verdict.reason,
+            parents=tuple(proposal.parents or ()),
         )
 
     def _propose(self, start: int) -> tuple[Proposal, int]:
@@ -186,13 +147,17 @@ class Rounds:
             proposal.end = "room"
         return proposal, length
 
-    def _score(self, drafted: Sequence[int]) -> Tensor:
+    def _score(self, proposal: Proposal) -> Tensor:
         """Return the target's logits after the last emitted token and each drafted token, `[n + 1,
         vocab]`.
 
-        Afterwards the context holds all of these tokens.
+        Afterwards the context, or the forward of a tree, holds all of these tokens.
         """
-        context, scoring = self._context, self._config.scoring
+        context, scoring, drafted = self._context, self._config.scoring, proposal.token_ids
+        if proposal.parents is not None:
+            self._forward = tree_forward(self._model, context, self._config)
+            parents = [-1, *(parent + 1 for parent in proposal.parents)]
+            return self._forward.extend([self._ids[-1], *drafted], parents)
         rows = feed(scoring, context.length, self._ids[-1], drafted)
         if len(rows) == 1:
             return context.extend(rows[0].token_ids)[0]
@@ -202,37 +167,53 @@ class Rounds:
         self._context = expanded
         return torch.stack([logits[at, row.reads[0]] for at, row in enumerate(rows)])
 
-    def _verify(self, scored: _Scored, start: int) -> _Verdict:
+    def _verified(self, proposal: Proposal, logits: Tensor, start: int, before: int) -> Scored:
+        """Shape the target's logits, and verify every drafted token."""
+        drafted, parents = proposal.token_ids, proposal.parents
+        if parents is None:
+            peak = self._context.length
+            rows = compared = self._shaper(logits, [*self._ids, *drafted], start)
+        else:
+            assert self._forward is not None
+            peak = self._forward.peak
+            paths = [path_to(parents, node) for node in range(-1, len(parents))]
+            histories = [[*self._ids, *(drafted[at] for at in path)] for path in paths]
+            rows = self._shaper.of(logits, histories, [start + len(path) for path in paths])
+            rule = self._config.acceptance
+            here = rows.take([parent + 1 for parent in parents])
+            compared = compared_rows(here, proposal.rows, drafted, parents, rule)
+        verifications = verify_all(self._config, drafted, compared, proposal.rows, self._noise)
+        return Scored(proposal, logits, rows, compared, verifications, before, peak)
+
+    def _verify(self, scored: Scored, start: int) -> Verdict:
         """Emit the accepted tokens, then the target's own token."""
-        drafted, texts = scored.proposal.token_ids, []
+        drafted, texts, path = scored.proposal.token_ids, list[str](), list[int]()
         outcomes: list[Outcome] = ["not_reached"] * len(drafted)
         extra: EmittedByTarget | None = None
         reason: Ended | None = None
-        for row, (token_id, verification) in enumerate(
-            zip(drafted, scored.verifications, strict=True)
-        ):
-            outcomes[row] = "accepted" if verification.passed else "rejected"
-            if not verification.passed:
-                extra = recovered(
-                    self._config,
-                    verification,
-                    scored.rows,
-                    scored.proposal.rows,
-                    row,
-                    self._noise,
-                )
+        passed = accepted_if_reached(self._config, [v.passed for v in scored.verifications])
+        children, node = children_of(scored.tree), -1
+        while reason is None and (siblings := children[node]):
+            node = next((at for at in siblings if passed[at]), -1)
+            tried = siblings if node < 0 else siblings[: siblings.index(node)]
+            for at in tried:
+                outcomes[at] = "rejected"
+            if node < 0:
+                rows = scored.compared, scored.proposal.rows
+                extra = recovered(self._config, scored.verifications, *rows, tried[-1], self._noise)
                 break
-            text, reason = self._emit(start + row, token_id)
+            outcomes[node] = "accepted"
+            path.append(node)
+            text, reason = self._emit(start + len(texts), drafted[node])
             texts.append(text)
-            if reason:
-                break
         else:
-            extra = bonus(scored.rows, len(drafted), self._noise)
+            if reason is None:
+                extra = bonus(scored.rows, node + 1, self._noise)
         if extra is not None:
             text, reason = self._emit(start + len(texts), extra.drawn.token_id)
             texts.append(text)
         self.finished = reason is not None
-        return _Verdict(outcomes, extra, texts, reason)
+        return Verdict(outcomes, extra, texts, reason, path)
 
     def _emit(self, index: int, token_id: int) -> tuple[str, Ended | None]:
         self._ids.append(token_id)
@@ -242,83 +223,19 @@ class Rounds:
         self._emitting += perf_counter() - began
         return text, reason
 
-    def _roll_back(
-        self, scored: _Scored, verdict: _Verdict
-    ) -> tuple[CacheSizes, CacheSizes | None]:
+    def _roll_back(self, scored: Scored, verdict: Verdict) -> tuple[CacheSizes, CacheSizes | None]:
         """Remove unaccepted tokens from both contexts, and set the next round's length."""
         drafted, accepted = len(scored.verifications), verdict.accepted
-        self._context.rollback(drafted - accepted)
+        if self._forward is not None:
+            self._context = self._forward.keep([0, *(node + 1 for node in verdict.path)])
+        else:
+            self._context.rollback(drafted - accepted)
         keep = self._context.length
         if self._config.adaptive:
             longer = min(self._length + 2, MAX_DRAFT_LENGTH)
             self._length = longer if accepted == self._length else max(1, self._length - 1)
         caches = CacheSizes(scored.cache_before, scored.cache_peak, keep)
-        return caches, self._draft.keep(keep)
-
-    def _record(
-        self, scored: _Scored, verdict: _Verdict
-    ) -> tuple[list[DraftToken], ExtraToken | None]:
-        """Return the round's tokens as the trace records them."""
-        proposal, extra, at = scored.proposal, verdict.extra, verdict.accepted
-        drawn = (extra.drawn.token_id,) if extra else ()
-        positions = [
-            Position(row, row, (token_id, *(drawn if verdict.rejected and row == at else ())))
-            for row, token_id in enumerate(proposal.token_ids)
-        ]
-        if extra and not verdict.rejected:
-            positions.append(Position(at, None, drawn))
-        candidates = read_positions(
-            self._model,
-            positions,
-            scored.logits,
-            scored.rows,
-            proposal.logits,
-            proposal.rows,
-            self._config.top_candidates,
-        )
-        masses = residual_masses(scored.rows, scored.proposal.rows)
-        tokens = [
-            self._draft_token(scored, row, verdict.outcomes[row], masses[row], candidates[row])
-            for row in range(len(scored.verifications))
-        ]
-        if extra is None:
-            return tokens, None
-        pair = next(c for c in candidates[at] if c.token_id == extra.drawn.token_id)
-        emitted = ExtraToken(
-            token_id=pair.token_id,
-            text=pair.text,
-            prob=extra.drawn.prob,
-            target_prob=pair.target_prob,
-            draft_prob=pair.draft_prob,
-            uniform=extra.uniform,
-            interval=extra.drawn.interval if extra.uniform is not None else None,
-            candidates=() if verdict.rejected else candidates[at],
-        )
-        return tokens, emitted
-
-    def _draft_token(
-        self,
-        scored: _Scored,
-        row: int,
-        outcome: Outcome,
-        mass: float,
-        candidates: tuple[PairCandidate, ...],
-    ) -> DraftToken:
-        proposal, verification = scored.proposal, scored.verifications[row]
-        token_id = proposal.token_ids[row]
-        return DraftToken(
-            token_id=token_id,
-            text=self._model.token_text(token_id),
-            draft_prob=verification.draft_prob,
-            target_prob=verification.target_prob,
-            accept_prob=verification.accept_prob,
-            uniform=verification.uniform,
-            passed=verification.passed,
-            outcome=outcome,
-            residual_mass=mass,
-            candidates=candidates,
-            draft_uniform=proposal.uniforms[row],
-            draft_interval=proposal.intervals[row],
-            interval=verification.interval,
-            threshold=verification.threshold,
-        )
+        draft = self._draft
+        if isinstance(draft, TreeDraft):
+            return caches, draft.keep(verdict.path)
+        return caches, draft.keep(keep)

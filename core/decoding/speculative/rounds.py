@@ -8,6 +8,7 @@ from ..checks.common import count
 from ..counting import nth
 from ..record.trace import Check, Trace
 from .config import Speculative
+from .tree.shape import is_tree, path_end
 from .types import DraftRound, PairCandidate
 
 
@@ -25,7 +26,7 @@ def whole_rounds(trace: Trace[Speculative]) -> Check:
 
 
 def _missing(step: DraftRound, config: Speculative) -> str:
-    where, outcomes = f"round {nth(step.index)}", [token.outcome for token in step.drafted]
+    where = f"round {nth(step.index)}"
     for token in step.drafted:
         if token.draft_prob <= 0 or candidate_of(token.candidates, token.token_id) is None:
             return f"{where}: a drafted token is not among the candidates, or can't be drafted"
@@ -36,16 +37,14 @@ def _missing(step: DraftRound, config: Speculative) -> str:
             return f"{where}: the draft's own probability is missing, or has no source"
         if (token.threshold is None) != (config.acceptance != "typical"):
             return f"{where}: a threshold is missing, or has no use"
+        if (token.block is None) != (config.acceptance != "block"):
+            return f"{where}: numbers of block verification are missing, or have no use"
         if token.interval is not None and config.acceptance != "exact":
             return f"{where}: an interval is given for a token that was not drawn by it"
-    accepted, rejected = outcomes.count("accepted"), outcomes.count("rejected")
-    expected = ["accepted"] * accepted + ["rejected"] * rejected
-    if outcomes[: len(expected)] != expected or rejected > 1:
-        return f"{where}: accepted tokens don't come first"
-    if (step.recovered is None) == (rejected == 1):
-        return f"{where}: a rejected token and a recovered one don't come together"
-    if step.bonus is not None and accepted < len(outcomes):
-        return f"{where}: there is a bonus, and not all drafted tokens were accepted"
+    if config.drafts_tree != bool(step.parents) and step.drafted:
+        return f"{where}: a tree was drafted in place of a chain, or a chain in place of a tree"
+    if fault := outcome_fault(step):
+        return f"{where}: {fault}"
     if step.recovered is not None and step.recovered.candidates:
         return f"{where}: the candidates of a recovered token are the rejected one's"
     bonus = step.bonus.candidates if step.bonus else ()
@@ -60,6 +59,20 @@ def _missing(step: DraftRound, config: Speculative) -> str:
     if step.extra is not None and candidate_of(extra_candidates(step), step.extra.token_id) is None:
         return f"{where}: the target's token is not among the candidates"
     return "" if len(step.texts) == len(step.token_ids) > 0 else f"{where}: a text is missing"
+
+
+def outcome_fault(step: DraftRound) -> str:
+    """Describe a contradiction of a round's parents, outcomes and own tokens; empty for none."""
+    if step.parents and not (len(step.parents) == len(step.drafted) and is_tree(step.parents)):
+        return "the parents make no tree"
+    end = path_end(step.tree, [token.outcome for token in step.drafted])
+    if end is None:
+        return "accepted tokens don't come first"
+    if (step.recovered is not None) != (end.children == "rejected"):
+        return "a rejected token and a recovered one don't come together"
+    if step.bonus is not None and end.children != "none":
+        return "there is a bonus, and not all drafted tokens were accepted"
+    return ""
 
 
 def positions_of(step: DraftRound) -> tuple[tuple[PairCandidate, ...], ...]:
@@ -82,4 +95,4 @@ def extra_candidates(step: DraftRound) -> tuple[PairCandidate, ...]:
     """Return the candidates at the position of the target's own token."""
     if step.bonus is not None:
         return step.bonus.candidates
-    return step.drafted[len(step.accepted)].candidates if step.recovered else ()
+    return () if step.rejected_at is None else step.drafted[step.rejected_at].candidates

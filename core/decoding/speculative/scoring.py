@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .config import Scoring
+from .tree.shape import chain, depths_of, path_to
 
 
 class FedRow(NamedTuple):
@@ -40,24 +41,45 @@ class FedRow(NamedTuple):
         return self.cached + self.shared + self.new
 
 
-def feed(scoring: Scoring, cached: int, pending: int, drafted: Sequence[int]) -> tuple[FedRow, ...]:
+def feed(
+    scoring: Scoring,
+    cached: int,
+    pending: int,
+    drafted: Sequence[int],
+    parents: Sequence[int] | None = None,
+) -> tuple[FedRow, ...]:
     """Return the rows of one forward that scores `drafted` and the position after it.
 
     Multi-query feeds one sequence and reads every position. Batch expansion feeds one sequence for
-    each position and reads its last token. Each begins with `pending`, the token that the target
-    has emitted but not yet read.
+    each drafted token and reads its last token. Each begins with `pending`, the token that the
+    target has emitted but not yet read.
 
     Args:
         cached: number of tokens in the target's cache.
+        parents: parents of a tree's tokens; None for a chain.
     """
     ids = (pending, *drafted)
-    positions = tuple(range(cached, cached + len(ids)))
+    tree = (-1, *(parent + 1 for parent in (chain(len(drafted)) if parents is None else parents)))
     if scoring == "multi_query":
+        positions = tuple(cached + depth for depth in depths_of(tree))
         return (FedRow(ids, positions, cached, len(ids), tuple(range(len(ids)))),)
-    return tuple(
-        FedRow(ids[:new] + (ids[new - 1],) * (len(ids) - new), positions, cached, new, (new - 1,))
-        for new in range(1, len(ids) + 1)
-    )
+    return tree_rows(cached, ids, tree)
+
+
+def tree_rows(
+    cached: int, token_ids: Sequence[int], parents: Sequence[int], first: int = 0
+) -> tuple[FedRow, ...]:
+    """Return a row for each node from `first` on: its path, padded to the longest one's length."""
+    paths = [
+        tuple(token_ids[at] for at in path_to(parents, node))
+        for node in range(first, len(token_ids))
+    ]
+    width = max(map(len, paths))
+    positions, rows = tuple(range(cached, cached + width)), []
+    for path in paths:
+        padded, new = path + path[-1:] * (width - len(path)), len(path)
+        rows.append(FedRow(padded, positions, cached, new, (new - 1,)))
+    return tuple(rows)
 
 
 def feed_paged(

@@ -1,7 +1,7 @@
 """Record of speculative decoding: rounds of proposing, scoring and verifying; torch-free.
 
-A round's drafted tokens have positions 0, 1, 2, ...; the token that the target adds itself
-(recovered or bonus) has the position after the last accepted one.
+A round's drafted tokens have positions 0, 1, 2, ...; in a tree several tokens share a position. The
+token that the target adds itself (recovered or bonus) has the position after the last accepted one.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ..record.bounds import (
     Bounds,
     ByColumn,
     Index,
+    LeftOut,
     Prob,
     Seconds,
     ShortText,
@@ -22,6 +23,7 @@ from ..record.bounds import (
 )
 from ..record.steps import MethodRecord, Step
 from .config import MAX_DRAFT_LENGTH
+from .tree.shape import chain, depths_of
 
 Outcome: TypeAlias = Literal["accepted", "rejected", "not_reached"]
 DraftEnd: TypeAlias = Literal["length", "room", "confidence", "eos", "no_match", "no_token"]
@@ -54,19 +56,39 @@ PairCandidates: TypeAlias = Annotated[
 ]
 
 
+class BlockNumbers(NamedTuple):
+    """Block verification's numbers at a drafted token (Sun et al. 2024).
+
+    Args:
+        prob: probability that the block up to this token is accepted: min(1, that of the token
+            before * target_prob / draft_prob).
+        excess: sum of max(0, prob * target - draft) at the next position; None at the last drafted
+            token.
+    """
+
+    prob: Prob
+    excess: Prob | None
+
+
 class DraftToken(NamedTuple):
     """A drafted token and its verification.
+
+    In a tree, a token whose sibling was drafted before it is verified only if that one is rejected:
+    its probabilities are those of the target's residual and of the draft's remaining distribution.
 
     Args:
         draft_prob: probability with which the draft proposed it; 1 if nothing was drawn.
         target_prob: probability with which the target would emit it after the drafted tokens before
             it.
         accept_prob: min(1, target_prob / draft_prob); target_prob for exact match; 1 or 0 for
-            typical acceptance.
+            typical acceptance; for block verification the probability that no later token need be
+            accepted for this one.
         uniform: the verification's number in [0, 1), drawn for every drafted token, reached or not;
             None for typical acceptance, which draws none.
         passed: result of the verification, reached or not.
-        outcome: `not_reached` after a rejected token and after a token that ended the run.
+        outcome: `not_reached` after a rejected token, after a token that ended the run, and for the
+            siblings after an accepted token. With block verification a token is accepted if it or a
+            later one passes.
         residual_mass: sum of max(0, target - draft) over the vocabulary; it equals the probability
             that a token drafted here is rejected (1 - beta of Leviathan et al. 2023).
         candidates: the most probable tokens of either model by falling target_raw_prob; the drafted
@@ -76,6 +98,7 @@ class DraftToken(NamedTuple):
         interval: for exact match, the interval that contains `uniform` if it passed: the token's
             part of the target's cumulative distribution.
         threshold: for typical acceptance, the threshold that target_prob must exceed.
+        block: numbers of block verification.
     """
 
     token_id: TokenId
@@ -92,6 +115,7 @@ class DraftToken(NamedTuple):
     draft_interval: tuple[Prob, Prob] | None = None
     interval: tuple[Prob, Prob] | None = None
     threshold: Prob | None = None
+    block: Annotated[BlockNumbers | None, LeftOut(lambda token: token.block is None)] = None
 
 
 class ExtraToken(NamedTuple):
@@ -162,17 +186,19 @@ class DraftRound(Step):
     Args:
         index: 0 for the first round.
         start: number of tokens emitted before this round.
-        draft_length: number of tokens that the draft was allowed in this round.
+        draft_length: number of positions that the draft was allowed in this round.
         draft_end: reason why it proposed no more: `length`: the draft length; `room`:
             max_new_tokens or a context window; `confidence`: a probability below the threshold;
             `eos`: a drafted end-of-sequence token; `no_match`: no match of the prompt lookup;
             `no_token`: the penalties left no token.
-        drafted: every drafted token in order.
+        drafted: every drafted token in order; of a tree, level by level.
         recovered: token drawn after a rejection.
         bonus: token drawn after all drafted tokens were accepted (or none was drafted).
         texts: text that each emitted token added to the running text.
         draft_cache: None for prompt lookup.
         finish_reason: set on the last round of a run that ended by itself.
+        parents: of a tree, the index of the drafted token that each one follows; -1 for none. Empty
+            for a chain.
     """
 
     kind: ClassVar[str] = "round"
@@ -189,6 +215,55 @@ class DraftRound(Step):
     draft_cache: CacheSizes | None
     seconds: RoundSeconds
     finish_reason: Ended | None = None
+    parents: Annotated[
+        tuple[Annotated[int, Bounds(ge=-1, lt=MAX_DRAFT_LENGTH)], ...],
+        Bounds(max_length=MAX_DRAFT_LENGTH),
+        LeftOut(lambda step: not step.parents),
+    ] = ()
+
+    @property
+    def tree(self) -> tuple[int, ...]:
+        """Parent of each drafted token, of a chain too."""
+        return self.parents or chain(len(self.drafted))
+
+    @property
+    def depths(self) -> tuple[int, ...]:
+        """Position of each drafted token."""
+        return depths_of(self.tree)
+
+    @property
+    def positions(self) -> tuple[tuple[DraftToken, ...], ...]:
+        """The drafted tokens of each position; a chain has one in each."""
+        grouped: list[list[DraftToken]] = [[] for _ in range(self.depth)]
+        for depth, token in zip(self.depths, self.drafted, strict=True):
+            grouped[depth].append(token)
+        return tuple(map(tuple, grouped))
+
+    @property
+    def siblings(self) -> tuple[tuple[DraftToken, ...], ...]:
+        """The drafted tokens that follow the same token, for each token that has such."""
+        grouped: dict[int, list[DraftToken]] = {}
+        for parent, token in zip(self.tree, self.drafted, strict=True):
+            grouped.setdefault(parent, []).append(token)
+        return tuple(map(tuple, grouped.values()))
+
+    @property
+    def depth(self) -> int:
+        """Number of drafted positions."""
+        return max(self.depths, default=-1) + 1
+
+    @property
+    def rejected_at(self) -> int | None:
+        """Index of the rejected token that the recovered one replaces: the last one tried."""
+        outcomes = [token.outcome for token in self.drafted]
+        rejected = [at for at, outcome in enumerate(outcomes) if outcome == "rejected"]
+        return rejected[-1] if rejected and self.recovered is not None else None
+
+    @property
+    def path(self) -> tuple[int, ...]:
+        """Indices of the tokens that were emitted, and of the last rejected one."""
+        places = [at for at, token in enumerate(self.drafted) if token.outcome == "accepted"]
+        return (*places, *([] if self.rejected_at is None else [self.rejected_at]))
 
     @property
     def accepted(self) -> tuple[DraftToken, ...]:

@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from ..errors import DecodingError
 from .acceptance import accept_probability, typical_threshold
+from .block import block_accept_prob, block_probs, passed_blocks, residual_weight
 from .config import Speculative
-from .distributions import NO_TOKEN, Drawn, Rows, entropies, residual
+from .distributions import NO_TOKEN, Drawn, Rows, entropies, excess_mass, residual
 from .drafting import Noise
+from .types import BlockNumbers
 
 
 class Verification(NamedTuple):
@@ -26,6 +28,7 @@ class Verification(NamedTuple):
     interval: tuple[float, float] | None = None
     threshold: float | None = None
     instead: Drawn | None = None
+    block: BlockNumbers | None = None
 
 
 def verify_all(
@@ -47,6 +50,8 @@ def verify_all(
                 zip(token_ids, pairs, uniforms, strict=True)
             )
         ]
+    if config.acceptance == "block":
+        return _block(pairs, uniforms, target, draft)
     verifications = []
     for (draft_prob, target_prob), uniform in zip(pairs, uniforms, strict=True):
         accept = accept_probability(target_prob, draft_prob)
@@ -55,6 +60,25 @@ def verify_all(
             Verification(draft_prob, target_prob, accept, uniform, uniform < accept)
         )
     return verifications
+
+
+def _block(
+    pairs: Sequence[tuple[float, float]], uniforms: Sequence[float], target: Rows, draft: Rows
+) -> list[Verification]:
+    verifications: list[Verification] = []
+    for row, prob in enumerate(block_probs(pairs)):
+        last = row + 1 == len(pairs)
+        numbers = BlockNumbers(prob, None if last else excess_mass(target, draft, row + 1, prob))
+        accept, uniform = block_accept_prob(numbers), uniforms[row]
+        verifications.append(
+            Verification(*pairs[row], accept, uniform, uniform < accept, block=numbers)
+        )
+    return verifications
+
+
+def accepted_if_reached(config: Speculative, passed: Sequence[bool]) -> list[bool]:
+    """Return whether each drafted token is accepted once it is reached, from their `passed`."""
+    return passed_blocks(passed) if config.acceptance == "block" else list(passed)
 
 
 def _exact(
@@ -103,26 +127,28 @@ class EmittedByTarget(NamedTuple):
 
 def recovered(
     config: Speculative,
-    verification: Verification,
+    verifications: Sequence[Verification],
     target: Rows,
     draft: Rows,
     row: int,
     noise: Noise,
 ) -> EmittedByTarget:
-    """Return the token that replaces a rejected one: a draw from the residual; in exact match the
-    target's sample; in typical acceptance the target's most probable token (as in vLLM).
+    """Return the token that replaces the rejected one of a row: a draw from the residual; in exact
+    match the target's sample; in typical acceptance the target's most probable token (as in vLLM).
 
     Raises:
         DecodingError: no token is left.
     """
     if config.acceptance == "exact":
+        verification = verifications[row]
         if verification.instead is None:
             raise DecodingError(NO_TOKEN)
         return EmittedByTarget(verification.instead, verification.uniform)
     if config.acceptance == "typical":
         return EmittedByTarget(_most_probable(target, row), None)
     uniform = noise(1)[0]
-    return EmittedByTarget(residual(target, draft, row).draw(0, uniform), uniform)
+    weight = residual_weight([verification.block for verification in verifications], row)
+    return EmittedByTarget(residual(target, draft, row, weight).draw(0, uniform), uniform)
 
 
 def bonus(target: Rows, row: int, noise: Noise) -> EmittedByTarget:

@@ -47,10 +47,10 @@ def position_at(trace: Trace, at: int, place: int) -> VerifiedPosition | None:
     if token_at(trace, at, place) is None:
         return None
     step = trace.rounds[at]
-    reached = len(step.accepted)
-    position = reached if place == EXTRA else place
-    drafted = step.drafted[position] if position < len(step.drafted) else None
-    extra = step.extra if position == reached else None
+    index = step.rejected_at if place == EXTRA else place
+    drafted = None if index is None else step.drafted[index]
+    extra = step.extra if index == step.rejected_at else None
+    position = len(step.accepted) if index is None else step.depths[index]
     shown = extra if drafted is None else drafted
     assert shown is not None
     return VerifiedPosition(trace, at, place, step, position, drafted, extra, shown.candidates)

@@ -64,7 +64,7 @@ def spec_timeline_data(trace: Trace, *, first: int = 0, columns: int | None = No
         for place, token in enumerate(step.drafted):
             yield (
                 nth(at),
-                nth(place),
+                nth(step.depths[place]),
                 kind_words(token.outcome),
                 token.token_id,
                 table_text(token.text),
@@ -193,8 +193,8 @@ def rounds_for(width: float, trace: Trace) -> int:
 
 
 def _depth(trace: Trace) -> int:
-    """Return the largest number of tokens that a round drafted."""
-    return max([1, *(len(step.drafted) for step in trace.rounds)])
+    """Return the largest number of positions that a round drafted."""
+    return max([1, *(step.depth for step in trace.rounds)])
 
 
 def key_words(theme: Theme) -> list[tuple[str, str, str]]:

@@ -46,21 +46,28 @@ class TokenCell(NamedTuple):
     key: tuple[int, int]
 
 
+def rows_of(step: DraftRound) -> list[tuple[int, int]]:
+    """Return the row and the place of each drafted token to show; of a tree those of its path."""
+    places = step.path if step.parents else range(len(step.drafted))
+    return [(step.depths[place], place) for place in places]
+
+
 def cells_of_rounds(rounds: Sequence[DraftRound], first: int, depth: int) -> list[TokenCell]:
     """Return the cells of these rounds; `first` is the number of the first one."""
     cells = []
     for column, step in enumerate(rounds):
         at = first + column
-        for place, token in enumerate(step.drafted):
+        for row, place in rows_of(step):
+            token = step.drafted[place]
             hover = lines(
                 f"<b>{show_token(token.text, 40)}</b>",
-                f"round {nth(at)} · position {nth(place)} · {kind_words(token.outcome)}",
+                f"round {nth(at)} · position {nth(row)} · {kind_words(token.outcome)}",
                 f"target_prob {percent(token.target_prob)}",
                 f"draft_prob {percent(token.draft_prob)}",
                 f"accept_prob {number(token.accept_prob)}",
                 token.uniform is not None and f"uniform number {number(token.uniform)}",
             )
-            cells.append(TokenCell(column, place, token.outcome, token.text, hover, (at, place)))
+            cells.append(TokenCell(column, row, token.outcome, token.text, hover, (at, place)))
         if (extra := step.extra) is not None:
             kind = extra_kind(step)
             hover = lines(

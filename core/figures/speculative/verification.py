@@ -153,7 +153,7 @@ def spec_verification(
     sheet = Sheet(
         theme,
         paper,
-        title=f"Round {nth(at)}, {where_words(place)}",
+        title=f"Round {nth(at)}, {where_words(verified.step, place)}",
         facts={"verified": verified, "shown": shown},
         meta={"shown": [span_key("round", at), place_key]},
         plot_height=height,

@@ -87,7 +87,7 @@ def emitted(trace: Trace) -> list[EmittedToken]:
     tokens = []
     for at, step in enumerate(trace.rounds):
         texts = iter(step.texts)
-        for place, token in enumerate(step.accepted):
+        for place, token in zip(step.path, step.accepted, strict=False):
             tokens.append(EmittedToken(at, place, "accepted", next(texts, ""), token.text))
         if step.extra is not None:
             tokens.append(
@@ -96,9 +96,15 @@ def emitted(trace: Trace) -> list[EmittedToken]:
     return tokens
 
 
-def where_words(place: int) -> str:
+def where_words(step: DraftRound, place: int) -> str:
     """Return the words for a token's place in its round."""
-    return "the target’s own token" if place == EXTRA else f"position {nth(place)}"
+    if place == EXTRA:
+        return "the target’s own token"
+    words = f"position {nth(step.depths[place])}"
+    if not step.parents:
+        return words
+    siblings = [at for at, parent in enumerate(step.parents) if parent == step.parents[place]]
+    return f"{words}, candidate {nth(siblings.index(place))} of {len(siblings)}"
 
 
 def token_at(trace: Trace, at: int, place: int) -> DraftToken | ExtraToken | None:
@@ -123,7 +129,7 @@ def is_greedy(trace: Trace) -> bool:
 
 def rule_words(rule: Acceptance) -> str:
     """Return a rule's words, such as `exact match`."""
-    return "exact match" if rule == "exact" else rule
+    return {"exact": "exact match", "block": "block verification"}.get(rule, rule)
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -157,6 +163,16 @@ def verification_words(
             drawn = f"{visible_token(drew.text, 24)}, with {percent(drew.prob)}, not this token"
         return f"{pair}: {thrown}, with which the target drew {drawn}.{end}"
     below = "below it" if token.passed else "not below it"
+    if token.block is not None:
+        kept = (
+            " A later token was accepted, and so this one." if token.outcome == "accepted" else ""
+        )
+        return (
+            f"{pair}: the block up to here is likely enough with probability "
+            f"{number(token.block.prob)}, and the draft is cut here at the earliest with "
+            f"probability {number(token.accept_prob)}; {thrown}, {below}."
+            f"{kept if not token.passed else ''}{end}"
+        )
     return (
         f"{pair}: accepted with probability min(1,{NBSP}target_prob / draft_prob) = "
         f"{number(token.accept_prob)}; {thrown}, {below}.{end}"

@@ -221,14 +221,15 @@ class Body:
         of_layers = [(layer.qkv, layer.out, layer.gate_up, layer.down) for layer in self.layers]
         return [*(matrix for matrices in of_layers for matrix in matrices), self.head]
 
-    def embedded(self, ids: Tensor, start: int) -> Tensor:
-        """`[rows * n, width]`."""
+    def embedded(self, ids: Tensor, start: int, places: Tensor | None = None) -> Tensor:
+        """`[rows * n, width]`; the positions follow on `start`, or are `places`."""
         hidden = F.embedding(ids.reshape(-1), self.embedding)
         if self._embedding_scale != 1:
             hidden = hidden * self._embedding_scale
         if self._positions is not None:
             rows, added = ids.shape
-            positions = self._positions[start : start + added]
+            where = slice(start, start + added) if places is None else places
+            positions = self._positions[where]
             hidden = (hidden.view(rows, added, -1) + positions).view(rows * added, -1)
         return hidden
 
@@ -241,8 +242,12 @@ class Body:
             logits.div_(self._last_cap).tanh_().mul_(self._last_cap)
         return logits
 
-    def rotation(self, kind: str, start: int, added: int) -> tuple[Tensor, Tensor]:
-        """`[n, 1, turned dimensions]` each: one for all heads."""
+    def rotation(
+        self, kind: str, start: int, added: int, places: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """`[n, 1, turned dimensions]` each: one for all heads; of the positions from `start` on, or
+        of `places`, which lie among them.
+        """
         assert self._rotary is not None
         kind = kind if self.family.by_kind else ""
         if kind not in self._turns or start + added > len(self._turns[kind][0]):
@@ -255,4 +260,5 @@ class Body:
             shape = (length, *([1] * (2 if self.family.by_head else 1)), -1)
             self._turns[kind] = cos[0].view(shape), signed.view(shape)
         cos, sin = self._turns[kind]
-        return cos[start : start + added], sin[start : start + added]
+        where = slice(start, start + added) if places is None else places
+        return cos[where], sin[where]

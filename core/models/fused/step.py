@@ -21,6 +21,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..running.cache import GrowingCache
+from ..running.tree import TreeInput
 from .body import Body, Layer, Norm, RootMeanSquare, add_product, product
 
 # A whole draft of the greatest length, and the token before it.
@@ -130,42 +131,52 @@ class FusedStep:
         self.one_token = OneToken(self.body) if OneToken.fits(self.body) else None
 
     def __call__(
-        self, ids: Tensor, cache: GrowingCache, keep: int = 0, last: list[Tensor] | None = None
+        self,
+        ids: Tensor,
+        cache: GrowingCache,
+        keep: int = 0,
+        last: list[Tensor] | None = None,
+        tree: TreeInput | None = None,
     ) -> Tensor:
         """Logits `[rows, keep, vocab]` after tokens `[rows, n]`, which go into the cache.
 
         Args:
             keep: of the last so many tokens, 0 for all.
             last: takes the last layer's hidden states in, `[rows, n, width]`.
+            tree: of the one row's tokens, if they are not a line.
         """
         rows, added = ids.shape
-        one_token, norm = self.one_token, self.body.norm
+        norm = self.body.norm
+        one_token = self.one_token if tree is None else None
         if one_token and ids.numel() == 1 and one_token.lock.acquire(blocking=False):
             try:
                 hidden = one_token(ids, cache)
             finally:
                 one_token.lock.release()
         else:
-            hidden = self._run(ids, cache)
+            hidden = self._run(ids, cache, tree)
         normed = (hidden if norm is None else norm(hidden)).view(rows, added, -1)
         if last is not None:
             last.append(normed)
         last_normed = normed[:, -keep:]
         return self.body.logits(last_normed.flatten(0, 1)).view(rows, last_normed.shape[1], -1)
 
-    def _run(self, ids: Tensor, cache: GrowingCache) -> Tensor:
+    def _run(self, ids: Tensor, cache: GrowingCache, tree: TreeInput | None) -> Tensor:
         """Return the last layer's output, `[rows * n, width]`."""
         rows, added = ids.shape
         body, start = self.body, cache.get_seq_length()
-        mask = None
-        if added > 1:
+        mask, places = None, None
+        if tree is not None:
+            mask = tree.seen.repeat_interleave(body.heads // body.kv_heads, dim=0)
+            places = tree.positions
+        elif added > 1:
             # `[n * heads that share a key head, start + n]`: the positions that each one sees.
             seen = torch.ones(added, start + added, dtype=torch.bool, device=ids.device)
             mask = seen.tril_(start).repeat_interleave(body.heads // body.kv_heads, dim=0)
-        hidden = body.embedded(ids, start)
+        hidden = body.embedded(ids, start, places)
         for layer, cached in zip(body.layers, cache.layers, strict=True):
             turns = body.turns and layer.turns
-            turn = body.rotation(layer.kind, start, added) if turns else None
+            turn = body.rotation(layer.kind, start, added, places) if turns else None
             normed = hidden if layer.before is None else layer.before(hidden)
             joined = product(normed, layer.qkv, layer.bias).view(rows, added, -1)
             attended = self._attend(layer, joined, turn, mask, cached)

@@ -13,7 +13,8 @@ from ...decoding.by_engine.engine import ServerToken
 from ...decoding.errors import LostModelError, ModelError
 from ...decoding.protocol import Decodes, OnLogits, offers
 from ...decoding.reasoning.types import ThinkMarks
-from ..running.contexts import InputLimits, UncachedContext
+from ..running.contexts import UncachedContext
+from ..running.limits import InputLimits
 from ..text.tokenizing import TokenNames
 from .engine import Engine, Facts
 from .http import Client

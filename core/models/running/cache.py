@@ -79,6 +79,14 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         self.length = min(self.length, length)
         self.shared = min(self.shared, length)
 
+    def keep(self, start: int, places: torch.Tensor) -> None:
+        """Forget all tokens from `start` on but those at `places`, which close up."""
+        if self.is_initialized:
+            for buffer in (self._key_buffer, self._value_buffer):
+                kept = buffer.index_select(-2, places)
+                buffer.narrow(-2, start, len(places)).copy_(kept)
+        self.truncate(start + len(places))
+
     def branch(self, rows: torch.Tensor) -> GrowingLayer:
         """A layer of its own whose row i is this one's row `rows[i]`."""
         layer = GrowingLayer()
@@ -130,6 +138,15 @@ class GrowingCache(DynamicCache):  # type: ignore[misc]
         for layer in self.layers:
             if isinstance(layer, GrowingLayer):
                 layer.truncate(length)
+
+    def keep(self, start: int, places: Sequence[int]) -> None:
+        """Keep of the tokens from `start` on only those at `places`, in every row."""
+        if list(places) == list(range(start, start + len(places))):
+            self.truncate(start + len(places))
+            return
+        for layer in self.layers:
+            if isinstance(layer, GrowingLayer):
+                layer.keep(start, torch.tensor(places, device=layer._key_buffer.device))
 
     def branch(self, rows: torch.Tensor) -> GrowingCache:
         """A cache of its own whose row i is this one's row `rows[i]`."""

@@ -4,61 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol, Self, cast
+from typing import NamedTuple, Protocol, Self
 
 import torch
 
-from ...decoding.errors import PromptError
 from ...decoding.protocol import TokenRows
 from .cache import GrowingCache
+from .limits import InputLimits, check_branch
 from .rope import AnglesOfRun
-
-
-@dataclass(frozen=True, slots=True)
-class InputLimits:
-    """Vocabulary and window of a model, which bound its input."""
-
-    vocab_size: int
-    window: int | None
-
-    def as_rows(self, ids: TokenRows, rows: int, length: int) -> list[list[int]]:
-        """Return ids as `rows` lists of equal length; a flat list is one row.
-
-        Args:
-            length: of the text that they follow, in tokens.
-
-        Raises:
-            PromptError: no token, an id outside the vocabulary, or too many tokens.
-            ValueError: the shape is not `[rows, n]`.
-        """
-        nested = len(ids) > 0 and isinstance(ids[0], Sequence)
-        table = [list(row) for row in cast("Sequence[Sequence[int]]", ids if nested else [ids])]
-        width = len(table[0]) if table else 0
-        if width == 0:
-            raise PromptError("There is no token to process; give at least one token id.")
-        if len(table) != rows or any(len(row) != width for row in table):
-            shape = [len(row) for row in table]
-            raise ValueError(f"A context of {rows} rows takes as many equal rows, got {shape}.")
-        for row in table:
-            if min(row) < 0 or max(row) >= self.vocab_size:
-                stray = next(token_id for token_id in row if not 0 <= token_id < self.vocab_size)
-                raise PromptError(
-                    f"Token ids must lie in [0, {self.vocab_size - 1}], got {stray}; "
-                    "use ids of this model's own tokenizer."
-                )
-        if self.window is not None and length + width > self.window:
-            raise PromptError(
-                f"The model's context window holds {self.window} tokens, {length + width} were "
-                "asked for; shorten the prompt or generate fewer tokens."
-            )
-        return table
-
-
-def check_branch(rows: Sequence[int], held: int) -> None:
-    """Raises ValueError unless every entry names one of the `held` rows."""
-    if len(rows) == 0 or min(rows) < 0 or max(rows) >= held:
-        raise ValueError(f"A context of {held} rows can't branch into rows {list(rows)}.")
+from .tree import TreeInput, require_path, tree_input
 
 
 class ForwardFunction(Protocol):
@@ -73,6 +27,7 @@ class ForwardFunction(Protocol):
         cache: GrowingCache | None,
         keep: int,
         hidden: list[torch.Tensor] | None = None,
+        tree: TreeInput | None = None,
     ) -> torch.Tensor:
         """Args: `hidden` takes the last layer's hidden states `[rows, n, width]` in."""
         ...
@@ -116,6 +71,8 @@ class TransformersContext:
         self.rows = 1
         self.length = 0
         self._ids = ids
+        # Parents of the tree of tokens that waits for `keep`.
+        self._parents: tuple[int, ...] = ()
         self._logits: torch.Tensor | None = None
 
     @property
@@ -137,6 +94,7 @@ class TransformersContext:
             keep: limits the returned logits to the last so many positions.
             hidden: takes the hidden states of the new tokens in, `[rows, n, width]`.
         """
+        self._require_line()
         table = self._limits.as_rows(ids, self.rows, self.length)
         if self._angles is None:
             logits = self._run(_Span(table, 0, len(table[0]), keep, hidden))
@@ -183,8 +141,48 @@ class TransformersContext:
         self.extend(ids, keep=1, hidden=hidden)
         return hidden[0]
 
+    @torch.inference_mode()
+    def extend_tree(self, ids: Sequence[int], parents: Sequence[int]) -> torch.Tensor:
+        """Append nodes of a tree to the one row; return the logits after each, `[n, vocab]`.
+
+        Args:
+            parents: parent of each node among all nodes since the last `keep`; -1 for none.
+
+        Raises:
+            PromptError: as `extend`.
+        """
+        held, line = len(self._parents), self.length - len(self._parents)
+        whole = (*self._parents, *parents)
+        tree = tree_input(line, whole, held, self._device)
+        end = int(tree.positions.max()) + 1
+        table = self._limits.as_rows(ids, self.rows, end - len(ids))
+        logits = self._run_tree(table[0], tree, line, whole)
+        self.length, self._parents, self._logits = self.length + len(ids), whole, None
+        if self._ids is not None:
+            self._ids = _appended(self._ids, table)
+        return logits
+
+    def _run_tree(
+        self, ids: list[int], tree: TreeInput, line: int, parents: tuple[int, ...]
+    ) -> torch.Tensor:
+        """Run new nodes behind `line` tokens and the nodes before them; return their logits."""
+        raise NotImplementedError
+
+    def keep(self, nodes: Sequence[int]) -> None:
+        """Forget the tree but for a path of it, which goes on from the tokens before."""
+        require_path(self._parents, nodes)
+        line = self.length - len(self._parents)
+        if self._ids is not None:
+            self._ids = [[*row[:line], *(row[line + node] for node in nodes)] for row in self._ids]
+        self.length, self._parents, self._logits = line + len(nodes), (), None
+
+    def _require_line(self) -> None:
+        if self._parents:
+            raise ValueError("The context holds a tree: keep a path of it first.")
+
     def rollback(self, n: int) -> None:
         """Forget the last n tokens of every row."""
+        self._require_line()
         if not 0 <= n <= self.length:
             raise ValueError(f"The context holds {self.length} tokens, {n} can't be rolled back.")
         if n:
@@ -262,6 +260,27 @@ class CachedContext(TransformersContext):
         self._cached_key = key
         return logits
 
+    def _run_tree(
+        self,
+        ids: list[int],
+        tree: TreeInput,
+        line: int,  # noqa: ARG002 - the cache holds what comes before
+        parents: tuple[int, ...],  # noqa: ARG002
+    ) -> torch.Tensor:
+        try:
+            table = torch.tensor([ids], device=self._device)
+            return self._forward(table, self._cache, 0, None, tree)[0]
+        except BaseException:
+            self._cache.truncate(self.length)
+            raise
+
+    @torch.inference_mode()
+    def keep(self, nodes: Sequence[int]) -> None:
+        """Forget the tree but for a path of it, whose keys and values close up in the cache."""
+        line = self.length - len(self._parents)
+        super().keep(nodes)
+        self._cache.keep(line, [line + node for node in nodes])
+
     def rollback(self, n: int) -> None:
         """Forget the last n tokens of every row."""
         super().rollback(n)
@@ -305,6 +324,16 @@ class UncachedContext(TransformersContext):
         if new.hidden:
             new.hidden[0] = new.hidden[0][:, -added:]
         return logits
+
+    def _run_tree(
+        self, ids: list[int], tree: TreeInput, line: int, parents: tuple[int, ...]
+    ) -> torch.Tensor:
+        assert self._ids is not None
+        # All tokens as one tree, in which those before it are a chain.
+        behind = (line - 1 if parent < 0 else line + parent for parent in parents)
+        tree = tree_input(0, [*range(-1, line - 1), *behind], 0, self._device)
+        sequence = torch.tensor([[*self._ids[0], *ids]], device=self._device)
+        return self._forward(sequence, None, len(ids), None, tree)[0]
 
 
 def _appended(

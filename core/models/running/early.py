@@ -8,7 +8,8 @@ from typing import Any
 import torch
 
 from .cache import GrowingCache
-from .contexts import CachedContext, InputLimits, UncachedContext
+from .contexts import CachedContext, UncachedContext
+from .limits import InputLimits
 from .rope import AnglesOfRun
 
 

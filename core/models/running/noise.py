@@ -11,7 +11,7 @@ from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 from ...decoding.diffusion.config import MAX_CANVAS
 from ...decoding.errors import ModelError
 from ..transformers_model import TransformersModel
-from .contexts import InputLimits
+from .limits import InputLimits
 
 
 class NoiseModel(TransformersModel):

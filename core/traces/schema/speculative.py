@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...decoding.record.layout import Rules
 from ...decoding.record.trace import Trace
+from ...decoding.speculative.rounds import outcome_fault
 from ...decoding.speculative.types import DraftRound, DraftToken, ExtraToken, PairCandidate
 
 
@@ -29,15 +30,9 @@ def _whole_extra(token: ExtraToken) -> None:
 
 
 def _outcomes_in_order(step: DraftRound) -> None:
-    outcomes = [token.outcome for token in step.drafted]
-    accepted, rejected = outcomes.count("accepted"), outcomes.count("rejected")
-    expected = ["accepted"] * accepted + ["rejected"] * rejected
-    if outcomes[: len(expected)] != expected or rejected > 1:
-        raise ValueError("accepted tokens come first, then at most one rejected")
-    if (step.recovered is not None) != (rejected == 1):
-        raise ValueError("a rejected token is followed by a recovered one, and no other is")
-    if step.bonus is not None and accepted < len(outcomes):
-        raise ValueError("a bonus follows on accepted tokens alone")
+    if fault := outcome_fault(step):
+        raise ValueError(fault)
+    accepted = len(step.accepted)
     extras = sum(extra is not None for extra in (step.recovered, step.bonus))
     if len(step.texts) != accepted + extras or not step.texts:
         raise ValueError("a round has not one text for each token that it emits")

@@ -10,6 +10,7 @@ import streamlit as st
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import Acceptance
+from core.decoding.speculative.tree.shape import path_to
 from core.decoding.speculative.types import DraftToken
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.base.paper import Paper
@@ -200,7 +201,7 @@ def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
     kind = token.outcome if isinstance(token, DraftToken) else extra_kind(step)
     drew = step.extra if kind == "rejected" else None
     return {
-        "token-where": f"Round {nth(at)}, {where_words(place)}",
+        "token-where": f"Round {nth(at)}, {where_words(step, place)}",
         "token-kind": kind_words(kind),
         "token-text": visible_token(token.text, 60),
         "token-words": verification_words(token, rule, drew=drew, greedy=greedy)
@@ -242,7 +243,7 @@ def _facts(view: SpecView, trace: Trace, at: int, place: int, prefetch: ahead.Pr
                 key=platform.key("to-rejected"),
                 icon=":material/my_location:",
                 on_click=_show,
-                args=(view, at, len(step.accepted)),
+                args=(view, at, step.rejected_at),
             )
         go_on.button(
             trace,
@@ -256,7 +257,10 @@ def _facts(view: SpecView, trace: Trace, at: int, place: int, prefetch: ahead.Pr
 def ids_up_to(trace: Trace, at: int, place: int) -> list[int]:
     """The text's tokens before a round's token, and that token, which may be a rejected one."""
     step, token = trace.rounds[at], token_at(trace, at, place)
-    before = step.accepted if place == EXTRA else step.drafted[:place]
+    if place == EXTRA or token is None:
+        before = step.accepted
+    else:
+        before = tuple(step.drafted[node] for node in path_to(step.tree, step.tree[place]))
     drafted = [t.token_id for t in (*before, token) if t is not None]
     return [*trace.token_ids[: step.start], *drafted]
 

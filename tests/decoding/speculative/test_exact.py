@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 import pytest
+import torch
 
-from core import DraftRound, Sampling, Shaping, Speculative, Trace, collect
+from core import DraftRound, DraftToken, Sampling, Shaping, Speculative, Trace, collect
+from core.decoding.shaping.draws import place_by_uniform
 from core.decoding.speculative.acceptance import acceptance_table, typical_threshold
 from core.decoding.speculative.engine import Rounds
 from core.models.scripted import ScriptedModel
@@ -29,13 +31,13 @@ def _numbers(trace: Trace) -> Iterator[tuple[float, float]]:
     config = trace.config
     for step in trace.rounds:
         yield from [t.draft_interval for t in step.drafted if t.draft_interval is not None]
-        if config.acceptance == "speculative":
+        if config.acceptance in ("speculative", "block"):
             for token in step.drafted:
                 yield (0.0, token.accept_prob) if token.passed else (token.accept_prob, 1.0)
         elif config.acceptance == "exact":
             yield from _samples(step)
         extra = step.extra
-        if extra and (step.bonus or config.acceptance == "speculative") and extra.interval:
+        if extra and (step.bonus or config.acceptance != "exact") and extra.interval:
             yield extra.interval
 
 
@@ -47,7 +49,15 @@ def _samples(step: DraftRound) -> Iterator[tuple[float, float]]:
         elif token.outcome == "accepted":
             yield token.interval
         else:
-            yield step.recovered.interval
+            yield _sampled(token)
+
+
+def _sampled(token: DraftToken) -> tuple[float, float]:
+    """The interval of the target's sample, which is another token than the drafted one."""
+    probs = torch.zeros(len(token.candidates))
+    for candidate in token.candidates:
+        probs[candidate.token_id] = candidate.target_prob
+    return place_by_uniform(probs, token.uniform)[1]
 
 
 def enumerate_runs(
@@ -55,6 +65,7 @@ def enumerate_runs(
     target: ScriptedModel,
     draft: ScriptedModel | None,
     config: Speculative,
+    on_path: Callable[[Trace, float], None] = lambda *_: None,
 ) -> dict[tuple[int, ...], float]:
     """The exact probability of every output, by running every path once.
 
@@ -80,6 +91,7 @@ def enumerate_runs(
         assert len(intervals) == used
         weight = math.prod(high - low for low, high in intervals)
         weights[trace.token_ids] += weight
+        on_path(trace, weight)
         total, paths = total + weight, paths + 1
         assert paths < 20_000
         del numbers[used:]
@@ -114,7 +126,7 @@ def exact_distribution(
     return {ids: prob for ids, prob in probs.items() if prob > 0}
 
 
-def _distance(found: dict[tuple[int, ...], float], exact: dict[tuple[int, ...], float]) -> float:
+def distance(found: dict[tuple[int, ...], float], exact: dict[tuple[int, ...], float]) -> float:
     return sum(abs(found.get(ids, 0) - exact.get(ids, 0)) for ids in found.keys() | exact) / 2
 
 
@@ -145,7 +157,7 @@ def test_the_output_is_distributed_as_the_targets_own(
     emitted = enumerate_runs(monkeypatch, scripted(*target), scripted(*draft), config)
     exact = exact_distribution(target, TOKENS)
     assert emitted.keys() == exact.keys()
-    assert _distance(emitted, exact) < 1e-5
+    assert distance(emitted, exact) < 1e-5
 
 
 def test_the_end_of_sequence_inside_a_round_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,13 +167,13 @@ def test_the_end_of_sequence_inside_a_round_loses_nothing(monkeypatch: pytest.Mo
     )
     exact = exact_distribution(TARGET, TOKENS, end=0)
     assert emitted.keys() == exact.keys()
-    assert _distance(emitted, exact) < 1e-5
+    assert distance(emitted, exact) < 1e-5
 
 
 def test_prompt_lookup_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     config = Speculative(draft_length=2, max_new_tokens=4, drafter="prompt_lookup")
     emitted = enumerate_runs(monkeypatch, scripted(*TARGET), None, config)
-    assert _distance(emitted, exact_distribution(TARGET, 4)) < 1e-5
+    assert distance(emitted, exact_distribution(TARGET, 4)) < 1e-5
 
 
 @pytest.mark.parametrize("acceptance", ["speculative", "exact"])
@@ -181,7 +193,7 @@ def test_filters_and_penalties_act_at_every_drafted_position(
         eos=None,
     )
     emitted = enumerate_runs(monkeypatch, target, scripted(*DRAFT_OF_TWO), config)
-    assert _distance(emitted, _by_sampling_steps(target, shaping)) < 1e-5
+    assert distance(emitted, _by_sampling_steps(target, shaping)) < 1e-5
 
 
 def _by_sampling_steps(target: ScriptedModel, shaping: Shaping) -> dict[tuple[int, ...], float]:
@@ -202,7 +214,7 @@ def test_typical_acceptance_loses_something_and_says_so(monkeypatch: pytest.Monk
     config = Speculative(draft_length=2, max_new_tokens=TOKENS, acceptance="typical")
     assert not config.lossless
     emitted = enumerate_runs(monkeypatch, scripted(*TARGET), scripted(*DRAFT), config)
-    assert _distance(emitted, exact_distribution(TARGET, TOKENS)) > 0.1
+    assert distance(emitted, exact_distribution(TARGET, TOKENS)) > 0.1
     trace = collect(scripted(*TARGET), [0], config, draft=scripted(*DRAFT))
     assert any("Typical acceptance changes the output" in note.words for note in trace.notes)
     assert Speculative(acceptance="typical", shaping=Shaping(temperature=0.0)).lossless

@@ -35,8 +35,10 @@ from ..config import Speculative
 from ..distributions import shaper_of
 from ..drafting import fit
 from ..rounds import positions_of
+from ..scoring import tree_rows
 from ..types import DraftRound
 from .replay import RoundReplay, Side
+from .tree_checks import tree_fault
 
 DRAFT_PROBS_AGAIN = "target_and_draft_probs_again"
 SAME_GREEDY_TOKENS = "generate_greedy_tokens"
@@ -66,6 +68,8 @@ def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel 
     if draft is not None and not _drafted_by(trace, draft):
         faults.append("the tokens were drafted by another model, or another version of it")
     for step in trace.rounds:
+        if step.parents:
+            continue
         ended = any(token.token_id in model.eos_ids for token in step.drafted[-1:])
         if ended != (step.draft_end == "eos"):
             faults.append(f"round {nth(step.index)}: a drafted end ended drafting, or none did")
@@ -119,7 +123,9 @@ def _rescored(
                 column = "draft_raw_prob" if sides else "target_raw_prob"
                 sides.append(Side(fit(rows, model.vocab_size), shaper, tolerance, column))
         raw_errors += [_raw_error(step, side) for side in sides]
-        fault = RoundReplay(trace, step, sides).fault()
+        fault = RoundReplay(trace, step, sides).fault() or tree_fault(
+            trace, step, sides, model, draft
+        )
         faults.append(fault and f"round {nth(step.index)}: {fault}")
     name = "target_probs_again" if draft is None else DRAFT_PROBS_AGAIN
     detail = "largest error of ln(raw p) over its tolerance; contexts that never rolled back"
@@ -147,6 +153,9 @@ def _replay(trace: Trace[Speculative], model: LanguageModel) -> Iterator[Tensor]
             context.extend(ids[context.length : end])
         last = context.logits
         drafted = [token.token_id for token in step.drafted]
+        if step.parents:
+            yield torch.cat([last, _after_nodes(context, step, model.context_window)])
+            continue
         room = len(drafted)
         if model.context_window is not None:
             room = min(room, model.context_window - context.length)
@@ -157,10 +166,28 @@ def _replay(trace: Trace[Speculative], model: LanguageModel) -> Iterator[Tensor]
         yield torch.cat([last, ahead])
 
 
+def _after_nodes(context: Context, step: DraftRound, window: int | None) -> Tensor:
+    """Return the logits `[n, vocab]` after each node of a tree, read as a row of its own.
+
+    After nodes beyond the context window, which have no children, they are 0.
+    """
+    ids = [token.token_id for token in step.drafted]
+    room = math.inf if window is None else window - context.length
+    inside = sum(depth < room for depth in step.depths)
+    logits = torch.zeros(len(ids), context.logits.shape[-1])
+    if inside:
+        rows = tree_rows(context.length, ids[:inside], step.parents[:inside])
+        read = context.branch([0] * inside).extend([row.token_ids for row in rows])
+        logits[:inside] = torch.stack([read[at, row.reads[0]] for at, row in enumerate(rows)])
+    return logits
+
+
 def _raw_error(step: DraftRound, side: Side) -> float:
     """Return the largest deviation of a recorded raw log-probability, in units of its tolerance."""
     errors = [0.0]
-    for logits, candidates in zip(side.logits, positions_of(step), strict=False):
+    after = [*step.parents, *([step.path[-1] if step.path else -1] if step.bonus else [])]
+    rows = side.logits[[node + 1 for node in after]] if step.parents else side.logits
+    for logits, candidates in zip(rows, positions_of(step), strict=False):
         log_probs = torch.log_softmax(logits.double(), dim=-1)
         for candidate in candidates:
             prob = getattr(candidate, side.column)

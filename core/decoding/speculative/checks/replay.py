@@ -20,9 +20,13 @@ from ...record.trace import Trace
 from ...shaping.draws import interval_of
 from ...shaping.step import StepShaper
 from ..acceptance import typical_threshold
+from ..block import block_probs, residual_weight
 from ..config import Speculative
+from ..distributions import Rows
 from ..rounds import positions_of
-from ..types import DraftRound, DraftToken, ExtraToken, PairCandidate
+from ..tree.shape import path_to
+from ..tree.verifying import compared_rows, remaining_rows
+from ..types import BlockNumbers, DraftRound, DraftToken, ExtraToken, PairCandidate
 
 
 class Side(NamedTuple):
@@ -47,10 +51,28 @@ class RoundReplay:
 
     def __init__(self, trace: Trace[Speculative], step: DraftRound, sides: Sequence[Side]) -> None:
         """Create the replay; `sides` are the target's, then the draft's if that model is given."""
-        self._config, self._step, self._sides = trace.config, step, sides
+        self._config, self._step = trace.config, step
         self._ids = [*trace.prompt_ids, *trace.token_ids[: step.start]]
         self._drafted = [token.token_id for token in step.drafted]
+        # Where each drafted token, and last a bonus, is predicted: after -1 is the root.
+        last = step.path[-1] if step.path else -1
+        self._after = [*step.tree, *([last] if step.bonus or not step.parents else [])]
+        if not step.parents:
+            self._after = [*range(-1, len(step.drafted))]
+        else:
+            taken = [parent + 1 for parent in self._after]
+            sides = [
+                side._replace(logits=side.logits[taken[: None if at == 0 else len(step.drafted)]])
+                for at, side in enumerate(sides)
+            ]
+        self._sides = sides
         self._nearby = [[self._near(side, at) for at in range(len(side.logits))] for side in sides]
+
+    @property
+    def _drawn_at(self) -> int:
+        """The position, in the order of the candidates, of the target's own token."""
+        rejected = self._step.rejected_at
+        return len(self._drafted) if rejected is None else rejected
 
     def fault(self) -> str:
         """Describe the first number that the settings don't give; empty if they give all."""
@@ -65,7 +87,7 @@ class RoundReplay:
         again = [self._again(rows)]
         if self._difference(again):
             again += [self._again(edge) for edge in self._edges(rows)]
-        if self._step.draft_end == "no_token" and len(rows) > 1:
+        if self._step.draft_end == "no_token" and len(rows) > 1 and not self._step.parents:
             ahead = self._probabilities(self._sides[1], rows[1])[drafted : drafted + 1]
             if bool(ahead.any()):
                 return "the draft had a token left"
@@ -98,9 +120,10 @@ class RoundReplay:
 
     def _probabilities(self, side: Side, rows: Tensor) -> Tensor:
         """Return `[n, vocab]` probabilities; 0 everywhere in a row without tokens."""
-        ids = [[*self._ids, *self._drafted[:at]] for at in range(len(rows))]
+        paths = [path_to(self._step.tree, node) for node in self._after[: len(rows)]]
+        ids = [[*self._ids, *(self._drafted[at] for at in path)] for path in paths]
         start = self._step.start
-        shaped = side.shaper.rows(rows, ids, range(start, start + len(rows)))
+        shaped = side.shaper.rows(rows, ids, [start + len(path) for path in paths])
         if side.shaper.draws:
             return shaped.softmax(-1).nan_to_num(nan=0.0)
         best, places = shaped.max(-1, keepdim=True)
@@ -114,18 +137,53 @@ class RoundReplay:
             shaped.append(
                 F.one_hot(torch.tensor(self._drafted, dtype=torch.long), rows[0].shape[-1])
             )
+        if step.parents:
+            shaped = self._of_siblings(shaped)
         pairs = [self._pairs(at, raw, shaped) for at in range(len(positions_of(step)))]
         tokens = (
             self._token(at, shaped)._replace(candidates=pairs[at])
             for at in range(len(step.drafted))
         )
-        again = replace(step, drafted=tuple(tokens))
+        again = replace(step, drafted=self._blocks(tuple(tokens), shaped))
         if step.recovered is not None:
             return replace(again, recovered=self._extra(step.recovered, shaped))
         if step.bonus is not None:
             bonus = self._extra(step.bonus, shaped)._replace(candidates=pairs[-1])
             return replace(again, bonus=bonus)
         return again
+
+    def _of_siblings(self, shaped: list[Tensor]) -> list[Tensor]:
+        """Return the distributions that siblings are verified with, from those of their position.
+
+        If only the draft knows them, later siblings have rows of NaN.
+        """
+        step, config, count = self._step, self._config, len(self._drafted)
+        tree = step.tree
+        here = Rows(shaped[0][:count], [])
+        if len(shaped) == 1 and config.draft_draws:
+            first = [at == 0 or tree[at - 1] != parent for at, parent in enumerate(tree)]
+            hidden = torch.full_like(shaped[0][:count], math.nan)
+            compared = torch.where(torch.tensor(first)[:, None], shaped[0][:count], hidden)
+            return [torch.cat([compared, shaped[0][count:]])]
+        draft = shaped[1] if len(shaped) > 1 else shaped[0]
+        drawn = remaining_rows(draft[:count], self._drafted, tree, config)
+        compared = compared_rows(here, Rows(drawn, []), self._drafted, tree, config.acceptance)
+        assert compared.probs is not None
+        return [torch.cat([compared.probs, shaped[0][count:]]), drawn]
+
+    def _blocks(
+        self, tokens: tuple[DraftToken, ...], shaped: Sequence[Tensor]
+    ) -> tuple[DraftToken, ...]:
+        """Return the tokens with the numbers of block verification."""
+        if self._config.acceptance != "block" or len(shaped) == 1:
+            return tokens
+        probs, blocks = block_probs([(t.draft_prob, t.target_prob) for t in tokens]), []
+        for at, prob in enumerate(probs, 1):
+            excess = None
+            if at < len(probs):
+                excess = float((prob * shaped[0][at] - shaped[1][at]).clamp(min=0).sum())
+            blocks.append(BlockNumbers(prob, excess))
+        return tuple(t._replace(block=b) for t, b in zip(tokens, blocks, strict=True))
 
     def _pairs(
         self, at: int, raw: Sequence[Tensor], shaped: Sequence[Tensor]
@@ -165,17 +223,18 @@ class RoundReplay:
 
     def _extra(self, token: ExtraToken, shaped: Sequence[Tensor]) -> ExtraToken:
         """Return the target's own token with the distribution from which it was drawn."""
-        at, token_id = len(self._step.accepted), token.token_id
+        at, token_id = self._drawn_at, token.token_id
         target = drawn_from = shaped[0][at]
         token = token._replace(target_prob=float(target[token_id]))
         if self._step.recovered is not None and self._config.acceptance == "typical":
             token = token._replace(token_id=int(target.argmax()))
         if self._step.recovered is not None and len(shaped) > 1:
             token = token._replace(draft_prob=float(shaped[1][at, token_id]))
-        if self._step.recovered is not None and self._config.acceptance == "speculative":
+        if self._step.recovered is not None and self._config.acceptance in ("speculative", "block"):
             if len(shaped) == 1:
                 return token
-            excess = (target - shaped[1][at]).clamp(min=0)
+            weight = residual_weight([token.block for token in self._step.drafted], at)
+            excess = (weight * target - shaped[1][at]).clamp(min=0)
             drawn_from = excess / excess.sum() if excess.any() else target
         token = token._replace(prob=float(drawn_from[token_id]))
         if token.interval is None:
@@ -192,8 +251,12 @@ class RoundReplay:
         if field or step.recovered is None:
             return field
         # The residual of two rows has their errors divided by its mass.
-        mass = step.drafted[len(step.accepted)].residual_mass
-        share = mass if self._config.acceptance == "speculative" else 1.0
+        rejected = step.drafted[self._drawn_at]
+        mass = rejected.residual_mass
+        if self._config.acceptance == "block" and self._drawn_at:
+            before = step.drafted[self._drawn_at - 1].block
+            mass = mass if before is None else before.excess or 0.0
+        share = mass if self._config.acceptance in ("speculative", "block") else 1.0
         recovered = [round_again.recovered for round_again in again]
         return difference(step.recovered, recovered, max(slacks) / max(TINY, share), "recovered")
 
@@ -205,7 +268,7 @@ class RoundReplay:
         for at, candidates in enumerate(positions_of(step)):
             listed = {candidate.token_id for candidate in candidates}
             allowed = {*self._drafted[at : at + 1]}
-            allowed |= {extra.token_id} if extra and at == len(step.accepted) else set()
+            allowed |= {extra.token_id} if extra and at == self._drawn_at else set()
             for side_rows in rows if at < len(step.drafted) else rows[:1]:
                 count = min(self._config.top_candidates, side_rows.shape[-1])
                 least = side_rows[at].topk(count)[0][-1]

@@ -10,8 +10,8 @@ from ...counting import nth
 from ...record.trace import Check, Trace
 from ..config import MAX_DRAFT_LENGTH, Speculative
 from ..drafting import look_up
-from ..rounds import candidate_of
-from ..types import CacheSizes, DraftRound, DraftToken
+from ..types import CacheSizes, DraftRound
+from .tree_checks import confidence, tree_cache_fault, tree_shape_fault
 
 
 def _caches(trace: Trace[Speculative]) -> Check:
@@ -19,6 +19,11 @@ def _caches(trace: Trace[Speculative]) -> Check:
     config = trace.config
     for step in trace.rounds:
         before = len(trace.prompt_ids) + step.start - 1
+        if config.drafts_tree:
+            if fault := tree_cache_fault(step, config, before, held):
+                faults.append(f"round {nth(step.index)}: {fault}")
+            held = step.draft_cache.after if step.draft_cache else held
+            continue
         drafted, accepted = len(step.drafted), len(step.accepted)
         target = CacheSizes(before, before + 1 + drafted, before + 1 + accepted)
         if step.target_cache != target:
@@ -33,7 +38,7 @@ def _caches(trace: Trace[Speculative]) -> Check:
 
 def _drafting(trace: Trace[Speculative]) -> Check:
     """Check that the draft proposed as many tokens as the settings allow."""
-    config, faults, length = trace.config, [], trace.config.draft_length
+    config, faults, length = trace.config, [], trace.config.depth
     ids = [*trace.prompt_ids, *trace.token_ids]
     # A context window may end a run before max_new_tokens; only the run's length shows when.
     full = trace.finish_reason == "length"
@@ -61,13 +66,15 @@ def _drafting_fault(
     Args:
         length: length of a draft if max_new_tokens leaves room for it.
     """
+    if config.drafts_tree:
+        return tree_shape_fault(step, config, length)
     drafted = [token.token_id for token in step.drafted]
     if len(drafted) > step.draft_length:
         return "more was drafted than allowed"
     ends = {"length" if step.draft_length == length else "room"}
     if len(drafted) < step.draft_length:
         ends = {"no_match"} if config.drafter == "prompt_lookup" else {"room", "no_token"}
-    unsure = [_confidence(token) < config.draft_threshold for token in step.drafted]
+    unsure = [confidence(token) < config.draft_threshold for token in step.drafted]
     if any(unsure[-1:]):
         ends = {"confidence"}
     # A drafted end-of-sequence token ends drafting, whatever its probability.
@@ -78,11 +85,6 @@ def _drafting_fault(
         cut = continuation if step.draft_end != "eos" else continuation[: len(drafted)]
         return "" if drafted == cut else "the text doesn't go on like that where it did before"
     return ""
-
-
-def _confidence(token: DraftToken) -> float:
-    candidate = candidate_of(token.candidates, token.token_id)
-    return candidate.draft_raw_prob if candidate and candidate.draft_raw_prob is not None else 1.0
 
 
 def _tokens(trace: Trace[Speculative]) -> Check:

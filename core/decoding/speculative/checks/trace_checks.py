@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
@@ -18,6 +18,7 @@ from ...checks.common import (
 from ...counting import nth
 from ...record.trace import Check, Trace
 from ..acceptance import accept_probability
+from ..block import block_accept_prob
 from ..config import Speculative
 from ..rounds import (
     candidate_of,
@@ -25,11 +26,9 @@ from ..rounds import (
     positions_of,
     whole_rounds,
 )
-from ..types import (
-    DraftRound,
-    DraftToken,
-    ExtraToken,
-)
+from ..tree.shape import children_of
+from ..types import DraftRound, DraftToken, ExtraToken
+from ..verification import accepted_if_reached
 from .run_checks import RUN_CHECKS
 
 
@@ -83,6 +82,8 @@ def expected_accept_prob(config: Speculative, token: DraftToken) -> float:
         threshold = math.inf if token.threshold is None else token.threshold
         in_range = 0 <= threshold <= min(config.posterior_threshold, config.posterior_alpha)
         return float(token.target_prob > threshold) if in_range else math.inf
+    if token.block is not None:
+        return block_accept_prob(token.block)
     return accept_probability(token.target_prob, token.draft_prob)
 
 
@@ -92,24 +93,38 @@ def _outcomes(trace: Trace[Speculative]) -> Check:
 
 
 def _outcome_fault(step: DraftRound, config: Speculative) -> str:
-    where, going = f"round {nth(step.index)}", True
+    where, passed = f"round {nth(step.index)}", [token.passed for token in step.drafted]
     for at, token in enumerate(step.drafted):
         if not _passes(token, config):
             return f"{where}: token {nth(at)} did not fare as its verification says"
-        if going and token.outcome == "not_reached":
-            # Only a token that ended the run makes later ones unreached.
-            if step.finish_reason is None or at == 0:
-                return f"{where}: token {nth(at)} was not reached for no reason"
-            going = False
-        elif going and (token.outcome == "accepted") != token.passed:
+    expected = _expected_outcomes(step, accepted_if_reached(config, passed))
+    for at, token in enumerate(step.drafted):
+        if token.outcome != expected[at]:
             return f"{where}: token {nth(at)} was {token.outcome} against its verification"
-        going = going and token.outcome == "accepted"
-    recovered = step.recovered
-    if config.acceptance == "exact" and recovered is not None:
-        rejected = step.drafted[len(step.accepted)]
+    recovered, rejected_at = step.recovered, step.rejected_at
+    if config.acceptance == "exact" and recovered is not None and rejected_at is not None:
+        rejected = step.drafted[rejected_at]
         if recovered.uniform != rejected.uniform or recovered.token_id == rejected.token_id:
             return f"{where}: the recovered token is not the sample that differed"
     return ""
+
+
+def _expected_outcomes(step: DraftRound, passed: Sequence[bool]) -> list[str]:
+    """Return the outcomes that the verifications give.
+
+    Only a token that ended the run makes the tokens after it unreached.
+    """
+    outcomes, children, node = ["not_reached"] * len(passed), children_of(step.tree), -1
+    ends = len(step.accepted) if step.extra is None else math.inf
+    while siblings := children[node] if outcomes.count("accepted") < ends else []:
+        for at in siblings:
+            outcomes[at] = "accepted" if passed[at] else "rejected"
+            if passed[at]:
+                node = at
+                break
+        else:
+            break
+    return outcomes
 
 
 def _passes(token: DraftToken, config: Speculative) -> bool:
@@ -118,7 +133,7 @@ def _passes(token: DraftToken, config: Speculative) -> bool:
         return token.uniform is None and token.passed == (token.accept_prob > 0)
     if token.uniform is None:
         return False
-    if config.acceptance == "speculative":
+    if config.acceptance in ("speculative", "block"):
         return token.passed == (token.uniform < token.accept_prob)
     if not token.passed:
         return token.interval is None
@@ -147,17 +162,18 @@ def _noise(trace: Trace[Speculative]) -> Check:
 
 
 def _numbers(step: DraftRound, config: Speculative) -> Iterator[float | None]:
-    if config.drafter == "model" and config.draft_shaping.temperature > 0:
+    if config.draft_draws:
         yield from (token.draft_uniform for token in step.drafted)
     if config.acceptance != "typical":
         yield from (token.uniform for token in step.drafted)
-    if step.bonus is not None or (step.recovered and config.acceptance == "speculative"):
+    draws_again = config.acceptance in ("speculative", "block")
+    if step.bonus is not None or (step.recovered and draws_again):
         yield step.extra.uniform if step.extra else None
 
 
 def _draws(trace: Trace[Speculative]) -> Check:
     faults, config = [], trace.config
-    drawn = config.drafter == "model" and config.draft_shaping.temperature > 0
+    drawn = config.draft_draws
     for step in trace.rounds:
         for at, token in enumerate(step.drafted):
             if drawn:

@@ -119,18 +119,18 @@ def _pair(
 
 
 def measured_costs(rounds: Iterable[DraftRound], target_seconds: float) -> Costs:
-    """Return the median seconds of drafting a token and of verifying a round, by the round's
+    """Return the median seconds of drafting a position and of verifying a round, by the round's
     length.
 
     Args:
         target_seconds: seconds of one token of target-only decoding.
     """
     steps = list(rounds)
-    drafted = [step.seconds.propose / len(step.drafted) for step in steps if step.drafted]
+    drafted = [step.seconds.propose / step.depth for step in steps if step.drafted]
     by_length: dict[int, list[float]] = {}
     for step in steps:
         seconds = step.seconds.score + step.seconds.verify
-        by_length.setdefault(len(step.drafted), []).append(seconds)
+        by_length.setdefault(step.depth, []).append(seconds)
     verify = tuple(
         VerifyCost(length, median(times), len(times)) for length, times in sorted(by_length.items())
     )

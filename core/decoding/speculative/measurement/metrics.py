@@ -37,7 +37,9 @@ class Counts(NamedTuple):
 
 
 class PositionRate(NamedTuple):
-    """Verifications at one draft position (from 0) over all rounds."""
+    """Verifications at one draft position (from 0) over all rounds; a tree's candidates at one
+    position count as one.
+    """
 
     position: int
     drafted: int
@@ -160,22 +162,23 @@ def vllm_acceptance_rate(rounds: Sequence[DraftRound]) -> float | None:
 
 def acceptance_by_position(rounds: Sequence[DraftRound]) -> tuple[PositionRate, ...]:
     """Return the verifications at each draft position (vLLM v1, `acceptance rate per position`)."""
-    longest = max((len(step.drafted) for step in rounds), default=0)
+    longest = max((step.depth for step in rounds), default=0)
     rates = []
     for position in range(longest):
-        tokens = [step.drafted[position] for step in rounds if position < len(step.drafted)]
-        reached = sum(token.outcome != "not_reached" for token in tokens)
-        accepted = sum(token.outcome == "accepted" for token in tokens)
-        rates.append(PositionRate(position, len(tokens), reached, accepted))
+        drafts = [step.positions[position] for step in rounds if position < step.depth]
+        outcomes = [[token.outcome for token in tokens] for tokens in drafts]
+        reached = sum({*words} != {"not_reached"} for words in outcomes)
+        accepted = sum("accepted" in words for words in outcomes)
+        rates.append(PositionRate(position, len(drafts), reached, accepted))
     return tuple(rates)
 
 
 def system_efficiency(rounds: Sequence[DraftRound]) -> float | None:
     """Return emitted tokens over the tokens that rounds without rejections would have emitted.
 
-    The latter is the sum of each round's drafted + 1, however many tokens it drafted.
+    The latter is the sum of each round's drafted positions + 1, however many it drafted.
     """
-    possible = sum(len(step.drafted) + 1 for step in rounds)
+    possible = sum(step.depth + 1 for step in rounds)
     return counts(rounds).emitted / possible if possible else None
 
 
@@ -187,9 +190,10 @@ def vllm_system_efficiency(rounds: Sequence[DraftRound], draft_length: int) -> f
     don't count: the rejection sampler, which counts, never sees them (vllm/spec_decode/metrics.py,
     vllm/model_executor/layers/spec_decode_base_sampler.py).
     """
-    tokens = counts([step for step in rounds if step.drafted])
-    possible = tokens.drafted / draft_length * (draft_length + 1) if draft_length else 0.0
-    return tokens.emitted / possible if possible else None
+    steps = [step for step in rounds if step.drafted]
+    positions = sum(step.depth for step in steps)
+    possible = positions / draft_length * (draft_length + 1) if draft_length else 0.0
+    return counts(steps).emitted / possible if possible else None
 
 
 class StageTimes(NamedTuple):
@@ -232,11 +236,16 @@ def alpha(rounds: Sequence[DraftRound], acceptance: Acceptance = "speculative") 
     Leviathan et al. 2023, definition 3.1 and corollary 3.6, over the reached positions. For other
     acceptance rules, return the mean `accept_prob`.
     """
-    tried = [t for step in rounds for t in step.drafted if t.outcome != "not_reached"]
+    positions = (tokens for step in rounds for tokens in step.siblings)
+    tried = [tokens for tokens in positions if tokens[0].outcome != "not_reached"]
     if not tried:
         return None
-    plain = acceptance == "speculative"
-    values = [1 - t.residual_mass if plain else t.accept_prob for t in tried]
+    plain = acceptance in ("speculative", "block")
+    # Siblings are verified one after the other: all must be rejected.
+    values = [
+        1 - math.prod(t.residual_mass if plain else 1 - t.accept_prob for t in tokens)
+        for tokens in tried
+    ]
     return sum(values) / len(values)
 
 
@@ -255,7 +264,7 @@ def expected_tokens_per_round(alpha: float, rounds: Sequence[DraftRound]) -> flo
     """
     if not rounds:
         return None
-    return sum(expected_tokens(alpha, len(step.drafted)) for step in rounds) / len(rounds)
+    return sum(expected_tokens(alpha, step.depth) for step in rounds) / len(rounds)
 
 
 def expected_speedup(alpha: float, rounds: Sequence[DraftRound], costs: Costs) -> float:
@@ -266,7 +275,7 @@ def expected_speedup(alpha: float, rounds: Sequence[DraftRound], costs: Costs) -
     token and v the verification's, both divided by that of a target-only token. For rounds of
     different lengths numerator and denominator are summed. 0 without measured times.
     """
-    lengths = [len(step.drafted) for step in rounds]
+    lengths = [step.depth for step in rounds]
     took = sum(k * costs.draft + costs.verify_seconds(k) for k in lengths)
     tokens = sum(expected_tokens(alpha, k) for k in lengths)
     return tokens * costs.target / took if took > 0 else 0.0

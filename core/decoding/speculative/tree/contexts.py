@@ -1,0 +1,165 @@
+"""Forwards of a tree: one sequence with a tree attention mask, or a sequence for each node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Protocol, cast
+
+import torch
+from torch import Tensor
+
+from ...errors import ContextLengthError, ModelError
+from ...protocol import Context, LanguageModel, TakesTrees, TreeContext, offers
+from ..config import Speculative
+from ..drafting import fit
+from ..scoring import tree_rows
+from ..types import CacheSizes
+
+
+class TreeForward(Protocol):
+    """A context that nodes of a tree follow."""
+
+    @property
+    def peak(self) -> int:
+        """Largest number of tokens in a row since the last `keep`."""
+        ...
+
+    def extend(self, token_ids: Sequence[int], parents: Sequence[int]) -> Tensor:
+        """Append nodes; return the logits `[n, vocab]` after each.
+
+        Args:
+            parents: parents among all nodes since the last `keep`; -1 for none.
+        """
+        ...
+
+    def keep(self, nodes: Sequence[int]) -> Context:
+        """Return the context with at most this path, given by its nodes from the first one down."""
+        ...
+
+
+class MaskedTree:
+    """Each node attends to its ancestors: one row, one forward."""
+
+    def __init__(self, context: TreeContext) -> None:
+        self._context = context
+
+    @property
+    def peak(self) -> int:
+        return self._context.length
+
+    def extend(self, token_ids: Sequence[int], parents: Sequence[int]) -> Tensor:
+        return self._context.extend_tree(token_ids, parents)
+
+    def keep(self, nodes: Sequence[int]) -> Context:
+        self._context.keep(nodes)
+        return self._context
+
+
+class ExpandedTree:
+    """Each node is the end of a row of its own, which any context can score."""
+
+    def __init__(self, context: Context) -> None:
+        self._context, self.peak = context, context.length
+        self._ids: list[int] = []
+        self._parents: list[int] = []
+        # The rows of the last forward, and the number of the first one's node.
+        self._rows: tuple[Context, int] | None = None
+
+    def extend(self, token_ids: Sequence[int], parents: Sequence[int]) -> Tensor:
+        first, cached = len(self._ids), self._context.length
+        self._ids += token_ids
+        self._parents += parents
+        rows = tree_rows(cached, self._ids, self._parents, first)
+        expanded = self._context.branch([0] * len(rows))
+        logits = expanded.extend([row.token_ids for row in rows])
+        self._rows, self.peak = (expanded, first), max(self.peak, expanded.length)
+        return torch.stack([logits[at, row.reads[0]] for at, row in enumerate(rows)])
+
+    def keep(self, nodes: Sequence[int]) -> Context:
+        """Keep the path if the last forward read its end, else nothing of the tree."""
+        if self._rows is None or not nodes or nodes[-1] < self._rows[1]:
+            return self._context
+        expanded, first = self._rows
+        expanded.reorder([nodes[-1] - first])
+        expanded.rollback(expanded.length - self._context.length - len(nodes))
+        return expanded
+
+
+def tree_forward(model: LanguageModel, context: Context, config: Speculative) -> TreeForward:
+    """Return the forward of a tree behind a context, as `scoring` says.
+
+    Raises:
+        ModelError: one sequence was asked for, and the model can't attend to a tree.
+    """
+    if config.scoring == "batch_expansion":
+        return ExpandedTree(context)
+    if not (offers(model, TakesTrees) and model.takes_trees):
+        raise ModelError(
+            f"{model.model_id} can't score a tree in one sequence (its layers take no attention "
+            "mask, or keep a state): set scoring to batch_expansion, or draft a chain."
+        )
+    return MaskedTree(cast(TreeContext, context))
+
+
+class ModelNodes:
+    """Draft model as a `NodeSource`; its context holds the prompt without its last token."""
+
+    def __init__(
+        self, model: LanguageModel, context: Context, target: LanguageModel, config: Speculative
+    ) -> None:
+        self._model, self._context, self._config = model, context, config
+        self._vocab_size = target.vocab_size
+        self._forward = tree_forward(model, context, config)
+        self._before = self._held = context.length
+        self.prefill = 0.0
+
+    @classmethod
+    def start(
+        cls,
+        model: LanguageModel,
+        target: LanguageModel,
+        prompt_ids: Sequence[int],
+        config: Speculative,
+    ) -> ModelNodes:
+        """Run the prompt through the draft.
+
+        Raises:
+            PromptError: the prompt doesn't fit into the draft's context window.
+            ModelError: as `tree_forward`.
+        """
+        window = model.context_window
+        if window is not None and len(prompt_ids) > window:
+            raise ContextLengthError(
+                f"The prompt has {len(prompt_ids)} tokens, the draft's context window holds "
+                f"{window}: shorten the prompt, or take another draft.",
+                len(prompt_ids),
+                window,
+            )
+        started = perf_counter()
+        context = model.start(prompt_ids, use_cache=config.use_cache)
+        context.rollback(1)
+        source = cls(model, context, target, config)
+        source.prefill = perf_counter() - started
+        return source
+
+    def room(self, length: int) -> int:
+        window = self._model.context_window
+        return self._config.depth if window is None else max(0, window - length + 1)
+
+    def read(self, ids: Sequence[int]) -> Tensor:
+        logits = self._context.extend(ids[self._before :])[0, -1:]
+        self._held = self._context.length
+        self._forward = tree_forward(self._model, self._context, self._config)
+        return fit(logits, self._vocab_size)[0]
+
+    def extend(self, token_ids: Sequence[int], parents: Sequence[int]) -> Tensor:
+        return fit(self._forward.extend(token_ids, parents), self._vocab_size)
+
+    def keep(self, nodes: Sequence[int]) -> CacheSizes:
+        peak = max(self._held, self._forward.peak)
+        self._context = self._forward.keep(nodes)
+        self._forward = tree_forward(self._model, self._context, self._config)
+        sizes = CacheSizes(self._before, peak, self._context.length)
+        self._before = self._held = self._context.length
+        return sizes
