@@ -15,6 +15,9 @@ CONFIGS = {
     "speculative": Speculative(max_new_tokens=8, seed=3),
     "exact": Speculative(max_new_tokens=8, acceptance="exact", scoring="batch_expansion"),
     "typical": Speculative(max_new_tokens=8, acceptance="typical", adaptive=True),
+    "tree": Speculative(max_new_tokens=8, tree_widths="2,1", tree_picks="with_replacement"),
+    "dynamic": Speculative(max_new_tokens=8, tree_nodes=5),
+    "block": Speculative(max_new_tokens=8, acceptance="block"),
     "lookup": Speculative(max_new_tokens=8, drafter="prompt_lookup"),
 }
 
@@ -67,8 +70,8 @@ def _out_of_order(steps: Any) -> Any:
         ("steps.1.drafted.0.candidates.text", shorter, "differ in length"),
         ("steps.1.drafted.0.candidates.token_id", lambda ids: [ids[1], *ids[1:]], "listed twice"),
         ("steps.1.drafted.0.token_id", 299_999, "not among the candidates"),
-        ("steps", _without_recovered, "followed by a recovered one"),
-        ("steps", _out_of_order, "accepted tokens come first"),
+        ("steps", _without_recovered, "come together"),
+        ("steps", _out_of_order, "accepted tokens don't come first"),
         ("steps.1.index", 5, "numbered from 0"),
         ("token_ids.0", lambda token: token + 1, "not the trace's"),
         ("steps.1.drafted", lambda drafted: drafted * 65, "64"),

@@ -164,14 +164,12 @@ def verification_words(
         return f"{pair}: {thrown}, with which the target drew {drawn}.{end}"
     below = "below it" if token.passed else "not below it"
     if token.block is not None:
-        kept = (
-            " A later token was accepted, and so this one." if token.outcome == "accepted" else ""
-        )
+        later = token.outcome == "accepted" and not token.passed
+        kept = " A later token was accepted, and so this one." if later else ""
         return (
-            f"{pair}: the block up to here is likely enough with probability "
-            f"{number(token.block.prob)}, and the draft is cut here at the earliest with "
-            f"probability {number(token.accept_prob)}; {thrown}, {below}."
-            f"{kept if not token.passed else ''}{end}"
+            f"{pair}: the block up to here has the probability {number(token.block.prob)}; if no "
+            f"later token passes, it is accepted with probability {number(token.accept_prob)}; "
+            f"{thrown}, {below}.{kept}{end}"
         )
     return (
         f"{pair}: accepted with probability min(1,{NBSP}target_prob / draft_prob) = "

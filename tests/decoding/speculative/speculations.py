@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from functools import cache
 
 import torch
@@ -68,7 +69,7 @@ def random_config(dice: random.Random, *, greedy: bool) -> Speculative:
     compared = [name for name in PENALTIES if SETTINGS[name].generate]
     drawn = [name for name in SETTINGS if name not in STATEFUL]
     shaping = random_settings(dice, compared if greedy else drawn, 0.35)
-    return Speculative(
+    config = Speculative(
         max_new_tokens=longest,
         min_new_tokens=dice.choice([0, 0, 1, longest // 2]),
         stop_strings=dice.choice([(), (), ("a", "e")]),
@@ -85,6 +86,20 @@ def random_config(dice: random.Random, *, greedy: bool) -> Speculative:
         drafter=dice.choice(["model", "model", "model", "prompt_lookup"]),
         seed=dice.randrange(10_000),
     )
+    return _drafting_otherwise(config, dice)
+
+
+def _drafting_otherwise(config: Speculative, dice: random.Random) -> Speculative:
+    """Now and then a tree in place of a chain, or block verification."""
+    if config.drafter == "model" and not config.adaptive and dice.random() < 0.4:
+        if dice.random() < 0.4:
+            return replace(config, tree_nodes=dice.randint(1, 14))
+        picks = dice.choice(["top_k", "without_replacement", "with_replacement"])
+        widths = dice.choice(["3,2,1", "2,2", "4", "1,2,1", "1"])
+        return replace(config, tree_widths=widths, tree_picks=picks)
+    if config.acceptance == "speculative" and dice.random() < 0.25:
+        return replace(config, acceptance="block")
+    return config
 
 
 def scripted(*rows: list[float], eos: bool = False, model_id: str = "scripted") -> ScriptedModel:

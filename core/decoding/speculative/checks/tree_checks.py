@@ -121,7 +121,7 @@ class TreeReplay:
         full = len(tree) == self._config.tree_nodes
         if self._config.tree_nodes and likeliest_out > 0 and not full:
             return "the tree has fewer nodes than were asked for"
-        if self._config.tree_nodes and min(joint, default=1.0) * self._slack < likeliest_out:
+        if self._config.tree_nodes and min(joint, default=1.0) < likeliest_out * self._slack:
             return "a likelier node is left out"
         return ""
 
@@ -146,7 +146,7 @@ class TreeReplay:
 
     def _out_of_order(self, row: Tensor, ids: Sequence[int], out: float) -> bool:
         values = [*row[list(ids)].tolist(), out]
-        return any(first * self._slack < second for first, second in pairwise(values))
+        return any(first < second * self._slack for first, second in pairwise(values))
 
 
 def tree_fault(
