@@ -82,7 +82,9 @@ def _samples(read: Read) -> bool:
 
 def _drafters() -> dict[str, str]:
     others = (name for name in models.options() if name != DEFAULT_DRAFT)
-    labels = {row.name: row.label for row in SOURCES.values() if row.name != "model"}
+    labels: dict[str, str] = {
+        row.name: row.label for row in SOURCES.values() if row.name != "model"
+    }
     return {**{name: name for name in (DEFAULT_DRAFT, *others)}, **labels}
 
 
