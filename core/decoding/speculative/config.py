@@ -9,13 +9,13 @@ from ..config import SEED, SHARE, MethodConfig, setting
 from ..errors import ConfigError
 from ..shaping.config import Shaping
 from ..validation import TEMPERATURE, Interval, brief
+from .sources import SOURCES, Drafter, DraftSource
 from .tree.shape import MAX_NODES, widths_of
 
 Acceptance: TypeAlias = Literal["speculative", "exact", "typical", "block"]
 Scoring: TypeAlias = Literal["multi_query", "batch_expansion"]
 SCORINGS: tuple[Scoring, ...] = ("multi_query", "batch_expansion")
 TreePicks: TypeAlias = Literal["top_k", "without_replacement", "with_replacement"]
-Drafter: TypeAlias = Literal["model", "prompt_lookup"]
 
 # Upper bound of typical acceptance's two numbers.
 MAX_POSTERIOR = 0.99
@@ -41,8 +41,7 @@ class Speculative(MethodConfig):
             (Sun et al. 2024) and accepts at least as many tokens as `speculative` in expectation.
         scoring: `multi_query` feeds one sequence with a query for each position; `batch_expansion`
             feeds one sequence for each position.
-        drafter: `model` is a second model; `prompt_lookup` repeats the tokens that followed an
-            earlier occurrence of the last tokens.
+        drafter: source of the drafted tokens; each is a row of `sources`.
         tree_widths: widths of a static tree of drafts, level by level: `3,2,1` drafts 3 tokens, 2
             after each of them, and 1 after each of these (as Medusa's trees); empty drafts a chain.
         tree_nodes: number of nodes of a dynamic tree: the paths with the highest joint draft
@@ -79,7 +78,9 @@ class Speculative(MethodConfig):
         "speculative sampling, the target's own sample, typical acceptance, or the whole block",
     )
     scoring: Scoring = setting("multi_query", "one sequence with many queries, or many sequences")
-    drafter: Drafter = setting("model", "a second model, or what followed the last tokens before")
+    drafter: Drafter = setting(
+        "model", "; ".join(f"{row.name}: {row.words}" for row in SOURCES.values())
+    )
     tree_widths: str = setting("", "a tree of drafts with these widths by level, such as 3,2,1")
     tree_nodes: int = setting(
         0, "a tree of the likeliest drafts with so many nodes", Interval(0, MAX_NODES)
@@ -139,10 +140,15 @@ class Speculative(MethodConfig):
         return len(self.widths) or self.draft_length
 
     @property
+    def source(self) -> DraftSource:
+        """Row of the drafter."""
+        return SOURCES[self.drafter]
+
+    @property
     def draft_draws(self) -> bool:
         """True if a uniform number draws each drafted token."""
-        drawn = self.drafter == "model" and self.draft_shaping.temperature > 0
-        return drawn and not (self.drafts_tree and self.tree_picks == "top_k")
+        picked = self.drafts_tree and self.tree_picks == "top_k"
+        return self.source.draws and self.draft_shaping.temperature > 0 and not picked
 
     @property
     def lossless(self) -> bool:

@@ -12,7 +12,7 @@ from ..protocol import LanguageModel
 from .candidates import Position, read_positions
 from .config import Speculative
 from .distributions import Rows, join, residual_masses
-from .drafting import Proposal
+from .drafters.proposal import Proposal
 from .tree.shape import chain
 from .types import DraftToken, ExtraToken, Outcome, PairCandidate
 from .verification import EmittedByTarget, Verification

@@ -10,7 +10,7 @@ from .acceptance import accept_probability, typical_threshold
 from .block import block_accept_prob, block_probs, passed_blocks, residual_weight
 from .config import Speculative
 from .distributions import NO_TOKEN, Drawn, Rows, entropies, excess_mass, residual
-from .drafting import Noise
+from .drafters.proposal import Noise
 from .types import BlockNumbers
 
 

@@ -9,12 +9,14 @@ from typing import Protocol, cast
 import torch
 from torch import Tensor
 
-from ...errors import ContextLengthError, ModelError
+from ...errors import ModelError
 from ...protocol import Context, LanguageModel, TakesTrees, TreeContext, offers
 from ..config import Speculative
-from ..drafting import fit
+from ..drafters.model import fit, started_context
 from ..scoring import tree_rows
 from ..types import CacheSizes
+from ..vocabularies import require_same_vocabulary
+from .drafting import TreeDraft
 
 
 class TreeForward(Protocol):
@@ -109,39 +111,14 @@ class ModelNodes:
         self, model: LanguageModel, context: Context, target: LanguageModel, config: Speculative
     ) -> None:
         self._model, self._context, self._config = model, context, config
-        self._vocab_size = target.vocab_size
+        self._target, self._vocab_size = target, target.vocab_size
         self._forward = tree_forward(model, context, config)
         self._before = self._held = context.length
         self.prefill = 0.0
 
-    @classmethod
-    def start(
-        cls,
-        model: LanguageModel,
-        target: LanguageModel,
-        prompt_ids: Sequence[int],
-        config: Speculative,
-    ) -> ModelNodes:
-        """Run the prompt through the draft.
-
-        Raises:
-            PromptError: the prompt doesn't fit into the draft's context window.
-            ModelError: as `tree_forward`.
-        """
-        window = model.context_window
-        if window is not None and len(prompt_ids) > window:
-            raise ContextLengthError(
-                f"The prompt has {len(prompt_ids)} tokens, the draft's context window holds "
-                f"{window}: shorten the prompt, or take another draft.",
-                len(prompt_ids),
-                window,
-            )
-        started = perf_counter()
-        context = model.start(prompt_ids, use_cache=config.use_cache)
-        context.rollback(1)
-        source = cls(model, context, target, config)
-        source.prefill = perf_counter() - started
-        return source
+    def branch(self, config: Speculative) -> ModelNodes:
+        """Return a separate source for another run with the same prompt."""
+        return ModelNodes(self._model, self._context.branch([0]), self._target, config)
 
     def room(self, length: int) -> int:
         window = self._model.context_window
@@ -163,3 +140,23 @@ class ModelNodes:
         sizes = CacheSizes(self._before, peak, self._context.length)
         self._before = self._held = self._context.length
         return sizes
+
+
+def start_tree(
+    target: LanguageModel,
+    draft: LanguageModel | None,
+    prompt_ids: Sequence[int],
+    config: Speculative,
+) -> TreeDraft:
+    """Return the draft of a run that drafts trees.
+
+    Raises:
+        ModelError: the draft's vocabulary is another, or as `tree_forward`.
+        PromptError: the prompt doesn't fit into the draft's context window.
+    """
+    assert draft is not None, "the config asks for a draft model"
+    require_same_vocabulary(target, draft)
+    started = perf_counter()
+    nodes = ModelNodes(draft, started_context(draft, prompt_ids, config), target, config)
+    nodes.prefill = perf_counter() - started
+    return TreeDraft(nodes, target, config)

@@ -13,7 +13,7 @@ from ...protocol import LanguageModel
 from ...shaping.draws import place_by_uniform
 from ..config import Speculative
 from ..distributions import Rows, join, require_distributions, shaper_of
-from ..drafting import Noise, Proposal
+from ..drafters.proposal import Noise, Proposal
 from ..types import CacheSizes, DraftEnd
 from .shape import nodes_of, path_to
 from .verifying import without
@@ -43,6 +43,12 @@ class NodeSource(Protocol):
 
     def keep(self, nodes: Sequence[int]) -> CacheSizes | None:
         """End a round with the path that was accepted; return the round's cache sizes."""
+        ...
+
+    def branch(self, config: Speculative) -> NodeSource:
+        """Return a separate source for another run with the same prompt, before either has
+        started.
+        """
         ...
 
 
@@ -84,10 +90,16 @@ class TreeDraft:
 
     def __init__(self, source: NodeSource, target: LanguageModel, config: Speculative) -> None:
         self._source, self._config = source, config
-        self._eos_ids = target.eos_ids
+        self._target, self._eos_ids = target, target.eos_ids
         self._shaper = shaper_of(target, config, config.draft_shaping)
         self.prefill = source.prefill
         self._nodes: list[_Node] = []
+
+    def branch(self, config: Speculative) -> TreeDraft:
+        """Return a separate draft for another run with the same prompt, before either has
+        started.
+        """
+        return TreeDraft(self._source.branch(config), self._target, config)
 
     def propose(self, ids: Sequence[int], index: int, length: int, noise: Noise) -> Proposal:
         """Return a tree of at most `length` levels after `ids`, of which the last `index` are
