@@ -20,9 +20,10 @@ from ..decoding.protocol import OnLogits
 from .fused.check import fused_step
 from .fused.step import MOST_TOKENS
 from .replacing import converted_copy, replaced
-from .running.cache import GrowingCache, attention_layer_types
+from .running.cache import GrowingCache
 from .running.contexts import CachedContext, UncachedContext
 from .running.early import EarlyLayers
+from .running.facts import cacheable_layers, named_eos_ids, vocab_size_of
 from .running.layout import lay_out_for_single_tokens
 from .running.limits import InputLimits
 from .running.reference import NOTHING_GIVEN, reference_paths, reference_token_ids
@@ -78,15 +79,17 @@ class TransformersModel(Tokenizing):
         self._copies = WeakValueDictionary[str, TransformersModel]()
         self.hf_model = model.eval()
         self.dtype = str(model.dtype).removeprefix("torch.")
-        self.vocab_size = _vocab_size(model)
+        self.vocab_size = vocab_size_of(model)
         self.eos_ids = frozenset(
-            token_id for token_id in _eos_ids(model, tokenizer) if 0 <= token_id < self.vocab_size
+            token_id
+            for token_id in named_eos_ids(model, tokenizer)
+            if 0 <= token_id < self.vocab_size
         )
         self.context_window = context_window(model.config.get_text_config(decoder=True))
         self._left_out = left_out
         self._limits = InputLimits(self.vocab_size, self.context_window)
         self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
-        self._layer_types = _cacheable_layers(model) if self.has_next_token else None
+        self._layer_types = cacheable_layers(model) if self.has_next_token else None
         self.rope = length_dependent_rope(model)
         if lay_out_weights:
             lay_out_for_single_tokens(model)
@@ -339,29 +342,3 @@ class TransformersModel(Tokenizing):
     @property
     def _tolerance(self) -> float:
         return 1e-3 if self.hf_model.dtype is torch.float32 else 1e-1
-
-
-def _eos_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> set[int]:
-    named = (
-        getattr(model.generation_config, "eos_token_id", None),
-        getattr(model.config.get_text_config(decoder=True), "eos_token_id", None),
-        tokenizer.eos_token_id,
-    )
-    ids: set[int] = set()
-    for value in named:
-        ids.update([value] if isinstance(value, int) else value or [])
-    return ids
-
-
-def _vocab_size(model: PreTrainedModel) -> int:
-    weight = getattr(model.get_output_embeddings(), "weight", None)
-    if isinstance(weight, torch.Tensor) and weight.ndim == 2:
-        return int(weight.shape[0])
-    return int(model.config.get_text_config(decoder=True).vocab_size)
-
-
-def _cacheable_layers(model: PreTrainedModel) -> list[str] | None:
-    takes_cache = "past_key_values" in inspect.signature(model.forward).parameters
-    if model._is_stateful or not takes_cache or not model._supports_default_dynamic_cache():
-        return None
-    return attention_layer_types(model.config)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from core import Trace, check, read_trace
+from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.record.notes import read_note
 from core.decoding.shaping.config import SETTINGS
 from core.traces.lab import lab_bytes, load_lab
@@ -37,6 +38,9 @@ def with_later_settings(stored: bytes) -> bytes:
             off = {name: spec.off for name, spec in SETTINGS.items()}
             assert value.keys() <= off.keys()
             return {name: value.get(name, off[name]) for name in SETTINGS}
+        if value.get("method") == "speculative":
+            now = config_to_dict(config_from_dict(value))
+            value = {name: value.get(name, now[name]) for name in now}
         if isinstance(notes := value.get("notes"), list):
             value = value | {"notes": [read_note(note)._asdict() for note in notes]}
         return {key: completed(item) for key, item in value.items()}

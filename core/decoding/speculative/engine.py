@@ -22,7 +22,7 @@ from .config import MAX_DRAFT_LENGTH, Speculative
 from .distributions import PositionShaper
 from .drafters.proposal import Draft, Proposal
 from .drafters.start import start_draft
-from .recording import Scored, Verdict, record
+from .recording import RoundVerdict, ScoredDraft, record
 from .scoring import feed
 from .tree.contexts import TreeForward, tree_forward
 from .tree.drafting import TreeDraft
@@ -161,7 +161,7 @@ class Rounds:
         self._context = expanded
         return torch.stack([logits[at, row.reads[0]] for at, row in enumerate(rows)])
 
-    def _verified(self, proposal: Proposal, logits: Tensor, start: int, before: int) -> Scored:
+    def _verified(self, proposal: Proposal, logits: Tensor, start: int, before: int) -> ScoredDraft:
         """Shape the target's logits, and verify every drafted token."""
         drafted, parents = proposal.token_ids, proposal.parents
         if parents is None:
@@ -177,9 +177,9 @@ class Rounds:
             here = rows.take([parent + 1 for parent in parents])
             compared = compared_rows(here, proposal.rows, drafted, parents, rule)
         verifications = verify_all(self._config, drafted, compared, proposal.rows, self._noise)
-        return Scored(proposal, logits, rows, compared, verifications, before, peak)
+        return ScoredDraft(proposal, logits, rows, compared, verifications, before, peak)
 
-    def _verify(self, scored: Scored, start: int) -> Verdict:
+    def _verify(self, scored: ScoredDraft, start: int) -> RoundVerdict:
         """Emit the accepted tokens, then the target's own token."""
         drafted, texts, path = scored.proposal.token_ids, list[str](), list[int]()
         outcomes: list[Outcome] = ["not_reached"] * len(drafted)
@@ -207,7 +207,7 @@ class Rounds:
             text, reason = self._emit(start + len(texts), extra.drawn.token_id)
             texts.append(text)
         self.finished = reason is not None
-        return Verdict(outcomes, extra, texts, reason, path)
+        return RoundVerdict(outcomes, extra, texts, reason, path)
 
     def _emit(self, index: int, token_id: int) -> tuple[str, Ended | None]:
         self._ids.append(token_id)
@@ -217,7 +217,9 @@ class Rounds:
         self._emitting += perf_counter() - began
         return text, reason
 
-    def _roll_back(self, scored: Scored, verdict: Verdict) -> tuple[CacheSizes, CacheSizes | None]:
+    def _roll_back(
+        self, scored: ScoredDraft, verdict: RoundVerdict
+    ) -> tuple[CacheSizes, CacheSizes | None]:
         """Remove unaccepted tokens from both contexts, and set the next round's length."""
         drafted, accepted = len(scored.verifications), verdict.accepted
         if self._forward is not None:

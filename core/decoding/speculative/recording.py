@@ -18,7 +18,7 @@ from .types import DraftToken, ExtraToken, Outcome, PairCandidate
 from .verification import EmittedByTarget, Verification
 
 
-class Verdict(NamedTuple):
+class RoundVerdict(NamedTuple):
     """Outcome of a round; `extra` follows the accepted tokens, unless one of them ended the run.
 
     `path` has the indices of the accepted tokens.
@@ -41,7 +41,7 @@ class Verdict(NamedTuple):
         return rejected[-1] if rejected and rejected[-1] > max(self.path, default=-1) else None
 
 
-class Scored(NamedTuple):
+class ScoredDraft(NamedTuple):
     """A proposal with the target's distributions and the verifications.
 
     Args:
@@ -67,7 +67,7 @@ class Scored(NamedTuple):
 
 
 def record(
-    model: LanguageModel, config: Speculative, scored: Scored, verdict: Verdict
+    model: LanguageModel, config: Speculative, scored: ScoredDraft, verdict: RoundVerdict
 ) -> tuple[list[DraftToken], ExtraToken | None]:
     """Return the round's tokens as the trace records them."""
     proposal, extra, replaced = scored.proposal, verdict.extra, verdict.rejected_at
@@ -112,7 +112,7 @@ def record(
 
 def _draft_token(
     model: LanguageModel,
-    scored: Scored,
+    scored: ScoredDraft,
     row: int,
     outcome: Outcome,
     mass: float,

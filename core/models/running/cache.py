@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from transformers import DynamicCache, PreTrainedConfig
@@ -175,3 +175,20 @@ def attention_layer_types(config: PreTrainedConfig) -> list[str] | None:
     except (AttributeError, TypeError, ValueError):
         return None
     return kinds if _ATTENTION_LAYERS.issuperset(kinds) else None
+
+
+class ForwardFunction(Protocol):
+    """Function from ids `[rows, n]` to logits `[rows, keep, vocab]`, float32 on the CPU.
+
+    `keep` is the number of last positions; 0 means all `n`.
+    """
+
+    def __call__(
+        self,
+        ids: torch.Tensor,
+        cache: GrowingCache | None,
+        keep: int,
+        hidden: list[torch.Tensor] | None = None,
+    ) -> torch.Tensor:
+        """Args: `hidden` takes the last layer's hidden states `[rows, n, width]` in."""
+        ...

@@ -4,33 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Self, cast
 
 import torch
 
 from ...decoding.protocol import TokenRows
-from .cache import GrowingCache
+from .cache import ForwardFunction, GrowingCache
 from .limits import InputLimits, check_branch
 from .rope import AnglesOfRun
-from .tree import TreeInput, require_path, tree_input
-
-
-class ForwardFunction(Protocol):
-    """Function from ids `[rows, n]` to logits `[rows, keep, vocab]`, float32 on the CPU.
-
-    `keep` is the number of last positions; 0 means all `n`.
-    """
-
-    def __call__(
-        self,
-        ids: torch.Tensor,
-        cache: GrowingCache | None,
-        keep: int,
-        hidden: list[torch.Tensor] | None = None,
-        tree: TreeInput | None = None,
-    ) -> torch.Tensor:
-        """Args: `hidden` takes the last layer's hidden states `[rows, n, width]` in."""
-        ...
+from .tree import TreeForwardFunction, TreeInput, require_path, tree_input
 
 
 class _Span(NamedTuple):
@@ -168,6 +150,10 @@ class TransformersContext:
         """Run new nodes behind `line` tokens and the nodes before them; return their logits."""
         raise NotImplementedError
 
+    @property
+    def _forward_tree(self) -> TreeForwardFunction:
+        return cast(TreeForwardFunction, self._forward)
+
     def keep(self, nodes: Sequence[int]) -> None:
         """Forget the tree but for a path of it, which goes on from the tokens before."""
         require_path(self._parents, nodes)
@@ -269,7 +255,7 @@ class CachedContext(TransformersContext):
     ) -> torch.Tensor:
         try:
             table = torch.tensor([ids], device=self._device)
-            return self._forward(table, self._cache, 0, None, tree)[0]
+            return self._forward_tree(table, self._cache, 0, None, tree)[0]
         except BaseException:
             self._cache.truncate(self.length)
             raise
@@ -333,7 +319,7 @@ class UncachedContext(TransformersContext):
         behind = (line - 1 if parent < 0 else line + parent for parent in parents)
         tree = tree_input(0, [*range(-1, line - 1), *behind], 0, self._device)
         sequence = torch.tensor([[*self._ids[0], *ids]], device=self._device)
-        return self._forward(sequence, None, len(ids), None, tree)[0]
+        return self._forward_tree(sequence, None, len(ids), None, tree)[0]
 
 
 def _appended(

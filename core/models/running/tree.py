@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
+
+from .cache import GrowingCache
 
 
 class TreeInput(NamedTuple):
@@ -69,3 +71,18 @@ def require_path(parents: Sequence[int], nodes: Sequence[int]) -> None:
         if not 0 <= node < len(parents) or parents[node] != before:
             raise ValueError(f"The nodes {list(nodes)} are no path of the tree {list(parents)}.")
         before = node
+
+
+class TreeForwardFunction(Protocol):
+    """A `ForwardFunction` that takes a tree of tokens; contexts of a `TakesTrees` have one."""
+
+    def __call__(
+        self,
+        ids: torch.Tensor,
+        cache: GrowingCache | None,
+        keep: int,
+        hidden: None,
+        tree: TreeInput,
+    ) -> torch.Tensor:
+        """Args: `tree` has the positions of the new tokens, and the tokens that they see."""
+        ...

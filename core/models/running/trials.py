@@ -9,7 +9,7 @@ import torch
 from .cache import GrowingCache
 from .tree import tree_input
 
-Forward = Callable[..., torch.Tensor]
+_Forward = Callable[..., torch.Tensor]
 """`forward(ids, cache)` returns logits `[rows, n, vocab]`; it may take `tree`."""
 
 _FAILURES = (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError)
@@ -24,7 +24,7 @@ def _close(logits: torch.Tensor, expected: torch.Tensor, tolerance: float) -> bo
 
 
 def caches_right(
-    forward: Forward, ids: torch.Tensor, layer_types: list[str] | None, tolerance: float
+    forward: _Forward, ids: torch.Tensor, layer_types: list[str] | None, tolerance: float
 ) -> bool:
     """Return whether three tokens have the same logits with a cache as without it.
 
@@ -46,7 +46,7 @@ def caches_right(
 
 
 def attends_trees(
-    forward: Forward, ids: torch.Tensor, layer_types: list[str] | None, tolerance: float
+    forward: _Forward, ids: torch.Tensor, layer_types: list[str] | None, tolerance: float
 ) -> bool:
     """Return whether each path of a tree has the logits that it has as a line.
 

@@ -167,9 +167,9 @@ class RoundReplay:
             return [torch.cat([compared, shaped[0][count:]])]
         draft = shaped[1] if len(shaped) > 1 else shaped[0]
         drawn = remaining_rows(draft[:count], self._drafted, tree, config)
-        compared = compared_rows(here, Rows(drawn, []), self._drafted, tree, config.acceptance)
-        assert compared.probs is not None
-        return [torch.cat([compared.probs, shaped[0][count:]]), drawn]
+        rows = compared_rows(here, Rows(drawn, []), self._drafted, tree, config.acceptance)
+        assert rows.probs is not None
+        return [torch.cat([rows.probs, shaped[0][count:]]), drawn]
 
     def _blocks(
         self, tokens: tuple[DraftToken, ...], shaped: Sequence[Tensor]

@@ -144,7 +144,7 @@ class TreeDraft:
             values, places = probs.topk(min(count, int((probs > 0).sum())))
             pairs = zip(places.tolist(), values.tolist(), strict=True)
             return [Child(token_id, Rows(None, [token_id]), prob) for token_id, prob in pairs]
-        children = []
+        children: list[Child] = []
         while len(children) < count and bool(probs.any()):
             uniform = noise(1)[0]
             token_id, interval = place_by_uniform(probs, uniform)
