@@ -66,6 +66,13 @@ def browser_url() -> str:
     return url or ""
 
 
+def browser_locale() -> str:
+    """Return the tag of the browser's language, such as `ja-JP`; empty if unknown."""
+    context = get_script_run_ctx()
+    locale = context.context_info.locale if context and context.context_info else ""
+    return locale or ""
+
+
 def is_first(name: str) -> bool:
     """Return whether this is the first call for the name in a script run.
 
