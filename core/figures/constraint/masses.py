@@ -31,6 +31,8 @@ _PALE = 0.3
 _TOP = 1.05
 # A lower bar has its number beside it, where a column has this width, px.
 _LOW, _COLUMN = 0.05, 11
+# The height of the longest of these numbers, and of a mark.
+_NUMBER, _MARK = 0.28, 0.025
 
 
 @table(
@@ -58,17 +60,18 @@ def _price(trace: Trace, node: Node | None, free: Trace | None, log_mass: Sequen
     begin, count = len(trace.token_ids) - len(log_mass), len(path or trace.token_ids)
     of_path = f" of the path to step {nth(node[0])}" if node and path != best else ""
     sentence = (
-        f"The {counted(count, 'token')}{of_path} have ln p = {nats(own, 2)} under the model and "
+        f"ln p of the {counted(count, 'token')}{of_path} = {nats(own, 2)} under the model, "
         f"{nats(own - kept, 2)} within the constraint; the sum of ln S is the "
         f"difference, {nats(kept, 2)}."
     )
     if not path and begin > 0:
         sentence = f"It acts in the answer, from step {nth(begin)} on. {sentence}"
-    if free is None or path != best:
+    if free is None:
         return sentence
+    of_best = f", of the best path here {nats(text_logprob(trace, best), 2)}" if of_path else ""
     return (
-        f"{sentence} The {counted(len(free.token_ids), 'token')} of the free run have ln p = "
-        f"{nats(text_logprob(free, path_of(free)), 2)}."
+        f"{sentence} ln p of the {counted(len(free.token_ids), 'token')} of the free run = "
+        f"{nats(text_logprob(free, path_of(free)), 2)}{of_best}."
     )
 
 
@@ -151,8 +154,8 @@ def _add_numbers(sheet: Sheet, steps: Sequence[ConstrainedStep]) -> None:
     for step in steps:
         mass = math.exp(step.log_mass)
         if mass < _LOW:
-            marked = step.wanted is not None and step.wanted.raw_prob < 3 * _LOW
-            over = step.wanted.raw_prob + _LOW / 2 if step.wanted and marked else mass
+            mark = step.wanted.raw_prob if step.wanted else 1.0
+            over = mark + _MARK if mark < mass + _NUMBER else mass
             number, where = percent(mass), (nth(step.at_step), over)
             add_note(sheet, "S", number, *where, size=SMALL, color=sheet.theme.muted, **look)
 

@@ -164,10 +164,10 @@ def masks(view: BeamView, trace: Trace) -> None:
     if step is None or not step.masks:
         return
     firsts = {c.parent: c for c in reversed(step.candidates)}
-    rows = [
-        (row, constrained_steps(trace, lineage(trace.beam_steps, step.index, firsts[row]))[-1])
-        for row in sorted(firsts)
-    ]
+    paths = [lineage(trace.beam_steps, step.index, firsts[row]) for row in sorted(firsts)]
+    found = [constrained_steps(trace, path)[-1] for path in paths]
+    texts = ["".join(joined_parts([c.text for c in path[:-1]])) for path in paths]
+    wanted = [allowed.wanted.text if allowed.wanted else "" for allowed in found]
     st.caption(
         f"The paths in the beam at step {nth(step.index)}, each with a constraint of its own. The "
         "search doesn't divide by S: a path's sum is of the model's own log-probabilities."
@@ -175,15 +175,14 @@ def masks(view: BeamView, trace: Trace) -> None:
     table.draw(
         "masks",
         {
-            "row": [nth(row) for row, _ in rows],
-            "it stands": [table_text(constraint_place(trace, allowed)) for _, allowed in rows],
-            "allowed": [allowed.allowed for _, allowed in rows],
-            "S, %": [100 * exp(allowed.log_mass) for _, allowed in rows],
-            "ln S": [allowed.log_mass for _, allowed in rows],
+            "row": [str(nth(path[-1].parent)) for path in paths],
+            "path": [table_text(visible_token(text[-24:])) for text in texts],
+            "it stands": [table_text(constraint_place(trace, allowed)) for allowed in found],
+            "allowed": [f"{allowed.allowed:,}" for allowed in found],
+            "S": [percent(exp(allowed.log_mass)) for allowed in found],
+            "ln S": [nats(allowed.log_mass, 2) for allowed in found],
             "likeliest, not allowed": [
-                table_text(visible_token(allowed.wanted.text, 24)) if allowed.wanted else ""
-                for _, allowed in rows
+                table_text(visible_token(text, 24)) if text else "" for text in wanted
             ],
         },
-        numbers={"S, %": "%.4g", "ln S": "%.2f"},
     )

@@ -287,8 +287,8 @@ def _shaping(trace: Trace, step: TokenStep) -> Data:
     words = "Softmax turns the logits into probabilities"
     words += ", and each setting changes their distribution." if names else "."
     pairs = [("distributions", " → ".join(["raw", *names]))]
-    if share := share_words(trace, step):
-        pairs.append(("constraint", share))
+    if allowed := share_words(trace, step):
+        pairs.append(("constraint", allowed))
     return _box("Shaping: logits become probabilities", *pairs, words=words, chips=chips)
 
 
