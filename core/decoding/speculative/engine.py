@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from ..config import Ended
+from ..constraints.grammar import masks_of
 from ..loop.run import process_prompt, token_limit
 from ..loop.text import Ending
 from ..protocol import Context, LanguageModel
@@ -108,7 +109,8 @@ class Rounds:
         verdict = self._verify(result, start)
         caches = self._roll_back(result, verdict)
         verified = perf_counter()
-        tokens, extra = record(self._model, self._config, result, verdict)
+        tokens, extra = record(self._model, self._config, result, verdict, self._shaper.allowed)
+        masks = masks_of(self._model, logits, self._shaper.allowed)
         seconds = RoundSeconds(
             propose=proposed - began,
             score=scored - proposed,
@@ -131,6 +133,7 @@ class Rounds:
             seconds=seconds,
             finish_reason=verdict.reason,
             parents=tuple(proposal.parents or ()),
+            masks=masks,
         )
 
     def _propose(self, start: int) -> tuple[Proposal, int]:

@@ -67,9 +67,17 @@ class ScoredDraft(NamedTuple):
 
 
 def record(
-    model: LanguageModel, config: Speculative, scored: ScoredDraft, verdict: RoundVerdict
+    model: LanguageModel,
+    config: Speculative,
+    scored: ScoredDraft,
+    verdict: RoundVerdict,
+    allowed: Tensor | None,
 ) -> tuple[list[DraftToken], ExtraToken | None]:
-    """Return the round's tokens as the trace records them."""
+    """Return the round's tokens as the trace records them.
+
+    Args:
+        allowed: what the constraint allows after the last emitted token and each drafted token.
+    """
     proposal, extra, replaced = scored.proposal, verdict.extra, verdict.rejected_at
     drawn = (extra.drawn.token_id,) if extra else ()
     count = len(proposal.token_ids)
@@ -93,6 +101,11 @@ def record(
         _draft_token(model, scored, row, verdict.outcomes[row], masses[row], candidates[row])
         for row in range(count)
     ]
+    if allowed is not None:
+        tokens = [
+            token._replace(refused=not allowed[parent + 1, token.token_id])
+            for token, parent in zip(tokens, scored.tree, strict=True)
+        ]
     if extra is None:
         return tokens, None
     listed = candidates[count if replaced is None else replaced]

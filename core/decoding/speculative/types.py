@@ -21,6 +21,7 @@ from ..record.bounds import (
     TokenId,
     Uniform,
 )
+from ..record.masks import Mask
 from ..record.steps import MethodRecord, Step
 from .config import MAX_DRAFT_LENGTH
 from .tree.shape import chain, depths_of
@@ -99,6 +100,7 @@ class DraftToken(NamedTuple):
             part of the target's cumulative distribution.
         threshold: for typical acceptance, the threshold that target_prob must exceed.
         block: numbers of block verification.
+        refused: whether the constraint doesn't allow the token, so that target_prob is 0.
     """
 
     token_id: TokenId
@@ -116,6 +118,7 @@ class DraftToken(NamedTuple):
     interval: tuple[Prob, Prob] | None = None
     threshold: Prob | None = None
     block: Annotated[BlockNumbers | None, LeftOut(lambda token: token.block is None)] = None
+    refused: Annotated[bool, LeftOut(lambda token: not token.refused)] = False
 
 
 class ExtraToken(NamedTuple):
@@ -199,6 +202,8 @@ class DraftRound(Step):
         finish_reason: set on the last round of a run that ended by itself.
         parents: of a tree, the index of the drafted token that each one follows; -1 for none. Empty
             for a chain.
+        masks: what the constraint allowed the target after the last emitted token and after each
+            drafted token; empty without one, and in files from before masks were recorded.
     """
 
     kind: ClassVar[str] = "round"
@@ -219,6 +224,12 @@ class DraftRound(Step):
         tuple[Annotated[int, Bounds(ge=-1, lt=MAX_DRAFT_LENGTH)], ...],
         Bounds(max_length=MAX_DRAFT_LENGTH),
         LeftOut(lambda step: not step.parents),
+    ] = ()
+
+    masks: Annotated[
+        tuple[Mask, ...],
+        Bounds(max_length=MAX_DRAFT_LENGTH + 1),
+        LeftOut(lambda step: not step.masks),
     ] = ()
 
     @property
@@ -264,6 +275,13 @@ class DraftRound(Step):
         """Indices of the tokens that were emitted, and of the last rejected one."""
         places = [at for at, token in enumerate(self.drafted) if token.outcome == "accepted"]
         return (*places, *([] if self.rejected_at is None else [self.rejected_at]))
+
+    @property
+    def predicted_after(self) -> tuple[int, ...]:
+        """Index of the drafted token after which each drafted token, and last the bonus, was
+        predicted; -1 for none.
+        """
+        return (*self.tree, *(self.path[-1:] or (-1,) if self.bonus else ()))
 
     @property
     def accepted(self) -> tuple[DraftToken, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
+from core import language
 from core.decoding.methods import method_of
 from core.decoding.record.notes import RECOMPUTED
 from core.decoding.record.steps import NO_RECORD, Step, TokenStep
@@ -22,6 +23,8 @@ from pages.ui.run.work import BackgroundWork
 from pages.ui.widgets import style
 
 MOST_RUNS = 12
+# The job that runs without the constraint.
+FREE = "free"
 
 T = TypeVar("T")
 Source = Literal["example", "run", "request", "many", "file", "none"]
@@ -49,6 +52,7 @@ class PageView(BackgroundWork):
 
         Other threads call it too: a result and its key are stored in one assignment.
         """
+        key = (key, language.current())
         known = self.memory.get(name)
         if known is None or known[0] != key:
             known = self.memory[name] = (key, make())
@@ -87,6 +91,7 @@ class View(PageView):
         runs: this session's runs on the page with their requests, the newest last.
         example_before: the example that was shown before the first run.
         pinned: the pinned tokens as they are written, once the page has drawn them.
+        free: the same run without its constraint, once it was made.
     """
 
     # The file of the stored example.
@@ -109,6 +114,7 @@ class View(PageView):
     runs: list[tuple[Trace, Request | None]] = field(default_factory=list)
     example_before: Trace | None = None
     pinned: tuple[str, ...] = ()
+    free: Trace | None = None
 
     @classmethod
     def initial(cls) -> Self:
@@ -130,7 +136,8 @@ class View(PageView):
         self.number += 1
         self.selected = self.first = 0
         self.failure = ""
-        self.drop(*self.of_trace)
+        self.drop(*self.of_trace, FREE)
+        self.free = None
         for name in self.measurements.keys() & self.of_trace:
             setattr(self, self.measurements[name], None)
 
@@ -161,6 +168,8 @@ class View(PageView):
             self.keep(result, self.request)
         elif name == "check":
             self.trace = self.trace and self.trace.with_checks(result)
+        elif name == FREE:
+            self.free = result
         elif name in self.measurements:
             setattr(self, self.measurements[name], result)
 

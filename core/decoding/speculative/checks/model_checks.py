@@ -123,7 +123,7 @@ def _rescored(
                 column = "draft_raw_prob" if sides else "target_raw_prob"
                 sides.append(Side(fit(rows, model.vocab_size), shaper, tolerance, column))
         raw_errors += [_raw_error(step, side) for side in sides]
-        fault = RoundReplay(trace, step, sides).fault() or tree_fault(
+        fault = RoundReplay(trace, step, sides, model).fault() or tree_fault(
             trace, step, sides, model, draft
         )
         faults.append(fault and f"round {nth(step.index)}: {fault}")
@@ -185,8 +185,7 @@ def _after_nodes(context: Context, step: DraftRound, window: int | None) -> Tens
 def _raw_error(step: DraftRound, side: Side) -> float:
     """Return the largest deviation of a recorded raw log-probability, in units of its tolerance."""
     errors = [0.0]
-    after = [*step.parents, *([step.path[-1] if step.path else -1] if step.bonus else [])]
-    rows = side.logits[[node + 1 for node in after]] if step.parents else side.logits
+    rows = side.logits[[node + 1 for node in step.predicted_after]] if step.parents else side.logits
     for logits, candidates in zip(rows, positions_of(step), strict=False):
         log_probs = torch.log_softmax(logits.double(), dim=-1)
         for candidate in candidates:

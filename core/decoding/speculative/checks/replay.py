@@ -16,6 +16,9 @@ from ...checks.common import MASS_TOLERANCE, TINY
 from ...checks.forwards import stretched
 from ...checks.nearby_rows import NearbyRows
 from ...checks.same_record import difference
+from ...constraints.grammar import masks_of
+from ...protocol import LanguageModel
+from ...record.masks import Mask
 from ...record.trace import Trace
 from ...shaping.draws import interval_of
 from ...shaping.step import StepShaper
@@ -49,18 +52,23 @@ class Side(NamedTuple):
 class RoundReplay:
     """A round as the engine would record it for any rows of logits near the independent ones."""
 
-    def __init__(self, trace: Trace[Speculative], step: DraftRound, sides: Sequence[Side]) -> None:
+    def __init__(
+        self,
+        trace: Trace[Speculative],
+        step: DraftRound,
+        sides: Sequence[Side],
+        model: LanguageModel,
+    ) -> None:
         """Create the replay; `sides` are the target's, then the draft's if that model is given."""
-        self._config, self._step = trace.config, step
+        self._config, self._step, self._model = trace.config, step, model
         self._ids = [*trace.prompt_ids, *trace.token_ids[: step.start]]
         self._drafted = [token.token_id for token in step.drafted]
-        # Where each drafted token, and last a bonus, is predicted: after -1 is the root.
-        last = step.path[-1] if step.path else -1
-        self._after = [*step.tree, *([last] if step.bonus or not step.parents else [])]
+        self._after = [*step.predicted_after]
         if not step.parents:
             self._after = [*range(-1, len(step.drafted))]
         else:
             taken = [parent + 1 for parent in self._after]
+            self._whole = sides[0].logits
             sides = [
                 side._replace(logits=side.logits[taken[: None if at == 0 else len(step.drafted)]])
                 for at, side in enumerate(sides)
@@ -145,12 +153,24 @@ class RoundReplay:
             for at in range(len(step.drafted))
         )
         again = replace(step, drafted=self._blocks(tuple(tokens), shaped))
+        if step.masks:
+            again = replace(again, masks=self._masks(rows[0]))
         if step.recovered is not None:
             return replace(again, recovered=self._extra(step.recovered, shaped))
         if step.bonus is not None:
             bonus = self._extra(step.bonus, shaped)._replace(candidates=pairs[-1])
             return replace(again, bonus=bonus)
         return again
+
+    def _masks(self, rows: Tensor) -> tuple[Mask, ...]:
+        """Return what the constraint allows after the last emitted token and each drafted one."""
+        shaper = self._sides[0].shaper
+        if self._step.parents:
+            rows = self._whole
+            paths = [path_to(self._step.tree, node) for node in range(-1, len(self._drafted))]
+            ids = [[*self._ids, *(self._drafted[at] for at in path)] for path in paths]
+            shaper.rows(rows, ids, [self._step.start + len(path) for path in paths])
+        return masks_of(self._model, rows, shaper.allowed)
 
     def _of_siblings(self, shaped: list[Tensor]) -> list[Tensor]:
         """Return the distributions that siblings are verified with, from those of their position.
@@ -206,6 +226,8 @@ class RoundReplay:
         token, (target, *draft) = self._step.drafted[at], [rows[at] for rows in shaped]
         token_id, interval = token.token_id, interval_of(target, token.token_id)
         token = token._replace(target_prob=float(target[token_id]))
+        if self._step.masks and (allowed := self._sides[0].shaper.allowed) is not None:
+            token = token._replace(refused=not allowed[at, token_id])
         for draft_row in draft:
             mass = float((target - draft_row).clamp(min=0).sum())
             token = token._replace(draft_prob=float(draft_row[token_id]), residual_mass=mass)
