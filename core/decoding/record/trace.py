@@ -41,6 +41,7 @@ from .steps import (
 )
 
 if TYPE_CHECKING:  # Only annotations need the methods' types; the record itself needs no method.
+    from anywidget import AnyWidget
     from pandas import DataFrame
 
     from ..beam.types import BeamStep, Hypothesis
@@ -51,6 +52,7 @@ _CORE = __name__.partition(".")[0]
 _FILE = f"{_CORE}.decoding.serial"
 _FRAMES = f"{_CORE}.traces.frames"
 _HTML = f"{_CORE}.export.web.trace_html"
+_WIDGET = f"{_CORE}.export.web.widget"
 
 _Config = TypeVar("_Config", bound=MethodConfig)
 _Value = TypeVar("_Value")
@@ -248,6 +250,15 @@ class Trace(Generic[ConfigT_co]):
     def _repr_html_(self) -> str:
         """Return the coloured text with its settings and checks, as a notebook shows it."""
         shown: str = resolve_name(f"{_HTML}:trace_html")(self)
+        return shown
+
+    def widget(self) -> AnyWidget:
+        """Return a live widget for a notebook: tokens, candidates of a step, and knobs.
+
+        Raises:
+            FigureError: anywidget isn't installed, or the run has no steps of one token.
+        """
+        shown: AnyWidget = resolve_name(f"{_WIDGET}:explore")(self)
         return shown
 
     def to_json(self) -> str:
