@@ -41,4 +41,5 @@ from .models.generated.recorder import RecordGenerate as RecordGenerate
 from .models.loading.adopt import from_transformers as from_transformers
 from .models.registry import load_model as load_model
 from .traces.file import read_trace as read_trace
+from .traces.foreign_trace import from_answer as from_answer
 from .traces.frames import runs_to_frame as runs_to_frame

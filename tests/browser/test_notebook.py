@@ -92,8 +92,13 @@ def jupyter(folder: Path) -> Iterator[str]:
 def run_all(page: Page, url: str, name: str) -> None:
     """Open a notebook and run its cells."""
     page.goto(f"{url}/lab/tree/{name}?reset")
-    page.get_by_role("menuitem", name="Run", exact=True).click(timeout=1000 * SECONDS)
-    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    cells = page.locator(".jp-CodeCell")
+    cells.first.click(timeout=1000 * SECONDS)
+    # A kernel that is still being started takes no cell.
+    expect(page.locator("[data-status=idle]").first).to_be_attached(timeout=1000 * SECONDS)
+    for at in range(cells.count()):
+        cells.nth(at).click()
+        page.keyboard.press("Control+Enter")
 
 
 def test_a_trace_is_explored_in_jupyterlab_without_a_server(page: Page, tmp_path: Path) -> None:
@@ -122,6 +127,6 @@ def test_a_trace_is_explored_in_jupyterlab_without_a_server(page: Page, tmp_path
         last.click()
         page.keyboard.press("Control+Enter")
         expect(last.locator(".jp-OutputArea-output")).to_have_text("5", timeout=1000 * SECONDS)
-        expect(page.locator(".js-plotly-plot")).to_be_visible(timeout=1000 * SECONDS)
+        expect(page.locator(".jp-RenderedPlotly")).to_be_visible(timeout=1000 * SECONDS)
         expect(page.locator(".jp-RenderedHTML bdi").first).to_be_visible()
     assert page.troubles == []  # type: ignore[attr-defined]

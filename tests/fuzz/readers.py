@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from core import check
+from core import check, from_answer
 from core.decoding.comparison.measures import recorded_measures
 from core.decoding.comparison.parting import compare
 from core.decoding.constraints.reading import pointer_of
@@ -285,6 +285,7 @@ RESPONSES = (
 )  # fmt: skip
 _ENTRY = {"token": "a", "logprob": -0.5, "top_logprobs": [{"token": "b", "logprob": -0.1}]}
 FOREIGN = (
+    *(path.read_bytes() for path in sorted((STORED / "foreign").iterdir())),
     json.dumps({"model": "m", "choices": [{"logprobs": {"content": [_ENTRY, _ENTRY]}}]}).encode(),
     json.dumps({"choices": [{"logprobs": {"tokens": ["a", "b"], "token_logprobs": [None, -1.0],
         "top_logprobs": [None, {"b": -1.0, "c": -2}]}}]}).encode(),
@@ -429,6 +430,8 @@ READERS = (
         ApiError, RESPONSES, "core/server/api/http.py"),
     Reader("another server's answer", lambda data: read_foreign(data).unknown, TraceError, FOREIGN,
         "core/traces/foreign.py"),
+    Reader("another tool's answer as a trace", lambda data: _check(from_answer(data)), TraceError,
+        FOREIGN, "core/traces/foreign_trace.py"),
     Reader("decoding field", lambda data: decoding_in(_text(data)), ConfigError,
         (b'{"method": "greedy"}',), "pages/ui/requests/controls.py"),
     Reader("GGUF header", _read_gguf, ModelError, (_gguf(),),

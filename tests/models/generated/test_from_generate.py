@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from functools import cache
 from typing import Any
@@ -27,6 +28,7 @@ from core import (
     collect,
     from_generate,
     from_transformers,
+    read_trace,
 )
 from core.decoding.checks.same_record import difference
 from core.decoding.errors import TraceError
@@ -164,11 +166,12 @@ def test_without_the_seed_the_draws_are_not_known_and_everything_else_is() -> No
     assert [outcome for outcome in outcomes if not outcome.passed] == []
     assert "generate_tokens" not in {outcome.name for outcome in outcomes}
     assert any("seed" in one.fields for one in unchecked(trace, outcomes))
-    again = Trace.from_dict(trace.to_dict())
-    assert again.notes == trace.notes
+    assert read_trace(trace.to_json().encode()) == trace
     # The note is what excuses the missing numbers.
     data = trace.to_dict()
     data["notes"] = []
+    with pytest.raises(TraceError, match="scores"):
+        read_trace(json.dumps(data).encode())
     assert "tokens_of_draws" in {c.name for c in check(Trace.from_dict(data)) if not c.passed}
 
 
