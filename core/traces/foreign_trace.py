@@ -16,8 +16,15 @@ from ..decoding.config import MAX_CANDIDATES, Ended
 from ..decoding.errors import TraceError
 from ..decoding.loop.recording import least_entropy_of
 from ..decoding.record.notes import Note
-from ..decoding.record.steps import Candidate, Draw, Stage, StepSeconds, TokenStep
-from ..decoding.record.trace import FinishReason, Timings, Trace
+from ..decoding.record.steps import (
+    Candidate,
+    Draw,
+    FinishReason,
+    Stage,
+    StepSeconds,
+    TokenStep,
+)
+from ..decoding.record.trace import Timings, Trace
 from .foreign import MAX_BYTES, ForeignAnswer, UnknownFormatError, read_foreign
 
 FOREIGN = "foreign_answer"

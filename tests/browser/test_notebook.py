@@ -73,7 +73,11 @@ def jupyter(folder: Path) -> Iterator[str]:
     }
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
     command += [f"--{name}={value}" for name, value in options.items()]
-    own = {"JUPYTER_CONFIG_DIR": str(folder / "config"), "PYTHONPATH": str(ROOT)}
+    own = {
+        "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
+        "PYTHONPATH": str(ROOT),
+    }
     with (folder / "log.txt").open("w") as log:
         server = subprocess.Popen(
             command, cwd=folder, env={**os.environ, **own}, stdout=log, stderr=log
@@ -109,7 +113,6 @@ def test_a_trace_is_explored_in_jupyterlab_without_a_server(page: Page, tmp_path
         expect(widget).to_be_visible(timeout=1000 * SECONDS)
         tokens, bars = widget.locator(".token"), widget.locator(".bar")
         expect(tokens).to_have_count(40)
-        expect(bars.filter(has_text="removed by")).to_have_count(0)
         tokens.nth(5).click()
         expect(tokens.nth(5)).to_have_attribute("aria-pressed", "true")
         before = bars.all_text_contents()

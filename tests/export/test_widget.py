@@ -13,6 +13,7 @@ from core import explore
 from core.decoding.errors import FigureError
 from core.export.web import bundle
 from core.export.web.widget import _widget_class, script, widget_data
+from core.figures.opening import contested_step
 from tests.figures.beams import make_search
 from tests.figures.traces import make_trace
 
@@ -47,8 +48,9 @@ def test_it_shapes_by_the_script_of_the_saved_page() -> None:
 
 def test_a_trace_gives_one_and_a_search_says_why_not() -> None:
     pytest.importorskip("anywidget")
-    widget = make_trace(4).widget()
-    assert widget.step == 0 and len(widget.data["steps"]) == 4
+    trace = make_trace(4)
+    widget = trace.widget()
+    assert widget.step == contested_step(trace) and len(widget.data["steps"]) == 4
     assert explore(make_trace(4), step=9).step == 3
     with pytest.raises(FigureError, match="no steps of one token"):
         explore(make_search())

@@ -18,6 +18,7 @@ from ...figures.base.labels import stage_name, visible_token
 from ...figures.base.theme import DARK, LIGHT
 from ...figures.decode.knobs import NAMES, knobs_of
 from ...figures.decode.strip import shown_texts, step_label, token_colors
+from ...figures.opening import contested_step
 from .page import knob_ranges
 
 if TYPE_CHECKING:
@@ -31,11 +32,11 @@ _FIXED = (
 )
 
 
-def explore(trace: Trace, *, step: int = 0) -> AnyWidget:
+def explore(trace: Trace, *, step: int | None = None) -> AnyWidget:
     """Return a widget of a trace; its `step` is the index of the chosen step.
 
     Args:
-        step: index of the step that it shows first.
+        step: index of the step that it shows first; by default one with several likely tokens.
 
     Raises:
         FigureError: anywidget isn't installed, or the run has no steps of one token.
@@ -45,7 +46,8 @@ def explore(trace: Trace, *, step: int = 0) -> AnyWidget:
             f"A run of {trace.config.method} has no steps of one token to explore; draw its "
             "figures with core.figures."
         )
-    return _widget_class()(data=widget_data(trace), step=min(step, len(trace.token_steps) - 1))
+    first = contested_step(trace) if step is None else min(step, len(trace.token_steps) - 1)
+    return _widget_class()(data=widget_data(trace), step=first)
 
 
 @cache

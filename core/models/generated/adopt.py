@@ -258,7 +258,7 @@ def _require_same_ends(model: TransformersModel, settings: GenerationConfig) -> 
 
 
 def _require_same_tokens(trace: Trace, run: GenerateRun, row: int, tokens: Sequence[int]) -> None:
-    ids, scores = list(trace.token_ids), getattr(run.output, "scores", None)
+    ids, scores = list(trace.token_ids), getattr(run.output, "scores", None) or ()
     if ids != tokens[: len(ids)] or (len(ids) < len(tokens) and trace.finish_reason != "stop"):
         raise TraceError(PARTED.format(at=len(ids)))
     for step in trace.token_steps if scores else ():
@@ -272,7 +272,7 @@ def _require_same_paths(trace: Trace, run: GenerateRun, row: int, length: int) -
     """Compare the hypotheses and every candidate's score with those of `generate`."""
     output, beams = run.output, run.settings.num_beams or 1
     returned = run.settings.num_return_sequences or 1
-    scores = getattr(output, "scores", None)
+    scores = getattr(output, "scores", None) or ()
     for at, hypothesis in enumerate(trace.hypotheses[:returned]):
         ids = output.sequences[row * returned + at, length:].tolist()
         if list(hypothesis.token_ids) != ids[: len(hypothesis.token_ids)]:
