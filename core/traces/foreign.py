@@ -121,6 +121,20 @@ def read_foreign(raw: bytes | str) -> ForeignAnswer:
     )
 
 
+def answers_in(raw: bytes) -> list[bytes]:
+    """Return the answers in a file: the file itself if it is one answer or its stream.
+
+    Raises:
+        TraceError: neither JSON text nor a stream of it, or more than is read.
+    """
+    if len(raw) > MAX_BYTES:
+        raise TraceError(f"The answers hold more than {MAX_BYTES // 2**20} MB.")
+    values = _values(raw)
+    if _is_one(objects(values)):
+        return [raw]
+    return [json.dumps(value).encode() for value in values]
+
+
 def _prompt_of(body: JsonObject) -> tuple[str, tuple[int, ...]]:
     """Return the prompt of an answer that holds it, with its ids if those are given too."""
     text, ids = body.get("prompt"), body.get("prompt_token_ids")

@@ -107,3 +107,61 @@ FORMATS: tuple[ForeignFormat, ...] = (
 def format_of(bodies: Sequence[JsonObject]) -> ForeignFormat | None:
     """Return the format of an answer's objects; None for an unknown one."""
     return next((each for each in FORMATS if any(map(each.matches, bodies))), None)
+
+
+_INTRODUCTION = """# Files and runs of other tools
+
+## A run of transformers' `generate`
+
+`RecordGenerate` is a `custom_generate` that changes nothing and leaves the run's trace:
+
+```python
+import torch
+
+from core import RecordGenerate, check, load_model
+
+model = load_model("embedded:target")
+recorder = RecordGenerate(model.tokenizer, model_id=model.model_id)
+inputs = model.tokenizer("Once upon a time", return_tensors="pt")
+torch.manual_seed(7)
+model.hf_model.generate(**inputs, do_sample=True, max_new_tokens=20, custom_generate=recorder)
+print(all(outcome.passed for outcome in check(recorder.trace, model)))
+```
+
+`from_generate(model, tokenizer, output, arguments, seed=7)` makes the same trace of an output with
+`return_dict_in_generate=True` and `output_logits=True`. Greedy decoding, sampling, beam search and
+beam sampling work, with every setting that this library has too; `output_scores=True` lets the
+settings be compared with the scores. The trace equals that of `collect` with the same settings.
+
+- Logits and tokens are those of the run; a forward of its own reads the prompt. `from_generate`
+  doesn't know the times; the recorder has the time of each step, not of its parts.
+- The numbers that tokens were drawn by follow from the seed, on a CPU, for a single prompt. Without
+  it a note says that they are unknown, and no check compares them; beam sampling needs it.
+- A logits processor of one's own, other end-of-sequence tokens than the model's, and other ways of
+  generating (assisted, prompt lookup, ...) are refused with a sentence.
+- transformers passes neither a streamer nor the tokenizer of `stop_strings` on to a
+  `custom_generate`: record runs with stop strings by `from_generate`.
+
+## Answers with log-probabilities
+
+`from_answer(answer)` returns the trace of another tool's answer: its JSON, or the tool's own object
+(vLLM's `RequestOutput`, an answer of the clients of OpenAI and Ollama). `Trace.from_jsonl(path)`
+reads many, a line each, or the chunks of a stream. Decode and Compare open such a file like a
+trace; the Requests page takes its text.
+
+A trace of an answer holds what the answer tells. Tokens that no place names are unknown, so
+entropies and ranks beyond the named tokens are lower bounds, and no draw can be checked.
+
+| format | ask for | what is missing |
+|---|---|---|
+"""
+
+
+def document() -> str:
+    """Return the page on files of other tools as Markdown."""
+    rows = (f"| {each.name} | {each.ask} | {each.lacks} |\n" for each in FORMATS)
+    return _INTRODUCTION + "".join(rows)
+
+
+if __name__ == "__main__":
+    print(document(), end="")

@@ -69,6 +69,7 @@ from core.traces.foreign import read_foreign
 from core.traces.lab import example_from_dict as lab_from_dict
 from core.traces.lab import lab_bytes
 from core.traces.lab_file import read_any
+from core.traces.lines import read_lines
 from core.traces.many_file import many_jsonl, read_many, read_runs
 from core.traces.tree_file import read_tree, tree_json
 from pages.ui.beam.controls import stop_strings as stop_line
@@ -430,6 +431,9 @@ READERS = (
         ApiError, RESPONSES, "core/server/api/http.py"),
     Reader("another server's answer", lambda data: read_foreign(data).unknown, TraceError, FOREIGN,
         "core/traces/foreign.py"),
+    Reader("runs in lines", read_lines, TraceError, (*FOREIGN, many_jsonl(
+        Trace.from_dict(json.loads(raw)) for raw in _of("beam", "sampling")).encode()),
+        "core/traces/lines.py", lines=True),
     Reader("another tool's answer as a trace", lambda data: _check(from_answer(data)), TraceError,
         FOREIGN, "core/traces/foreign_trace.py"),
     Reader("decoding field", lambda data: decoding_in(_text(data)), ConfigError,

@@ -52,6 +52,7 @@ _CORE = __name__.partition(".")[0]
 _FILE = f"{_CORE}.decoding.serial"
 _FRAMES = f"{_CORE}.traces.frames"
 _HTML = f"{_CORE}.export.web.trace_html"
+_LINES = f"{_CORE}.traces.lines"
 _WIDGET = f"{_CORE}.export.web.widget"
 
 _Config = TypeVar("_Config", bound=MethodConfig)
@@ -274,6 +275,19 @@ class Trace(Generic[ConfigT_co]):
             DecodingError: it can't be written.
         """
         save_file(path, self.to_json())
+
+    @staticmethod
+    def from_jsonl(source: bytes | str | Path) -> tuple[Trace, ...]:
+        """Return the runs in an untrusted file of JSON lines: traces, or answers of other tools.
+
+        Args:
+            source: the file's bytes, or its path.
+
+        Raises:
+            TraceError: a line is neither, or there are too many; the message names the line.
+        """
+        runs: tuple[Trace, ...] = resolve_name(f"{_LINES}:read_lines")(source)
+        return runs
 
     @staticmethod
     def load(path: str | Path) -> Trace:

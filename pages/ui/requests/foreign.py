@@ -14,6 +14,7 @@ from core.figures.base.labels import percent, visible_token
 from core.figures.base.theme import Theme
 from core.figures.decode.strip import kind_of, shown_text
 from core.traces.foreign import MAX_BYTES, ForeignAnswer, read_foreign
+from core.traces.foreign_formats import FORMATS
 from core.traces.foreign_tokens import ForeignToken
 from pages.ui.requests.state import RequestsView
 from pages.ui.run.figures import token_strip
@@ -22,9 +23,8 @@ from pages.ui.widgets import style, table
 _STRIP, _FIELD = "foreign-strip", "foreign"
 _TOP_SHOWN = 5
 _INTRO = (
-    "Paste an answer with log-probabilities, whole or streamed. It may come from any "
-    "OpenAI-compatible API (chat, completions, responses), Ollama, llama.cpp's /completion or "
-    "SGLang's /generate."
+    "Paste an answer with log-probabilities, whole or streamed, in one of these formats: "
+    f"{', '.join(each.name for each in FORMATS)}."
 )
 
 

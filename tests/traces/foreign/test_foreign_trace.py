@@ -18,7 +18,7 @@ import pytest
 from core import check, from_answer, read_trace
 from core.decoding.errors import TraceError
 from core.traces.foreign import read_foreign
-from core.traces.foreign_formats import FORMATS
+from core.traces.foreign_formats import FORMATS, document
 from core.traces.lab_file import read_any
 
 FOLDER = Path(__file__).parents[1] / "data/foreign"
@@ -38,6 +38,11 @@ def test_a_stored_answer_is_a_trace_whose_numbers_agree(name: str) -> None:
     assert any(words in note.words for words in ("lacks", "nothing of the tokens"))
     frame = trace.to_pandas("candidates")
     assert frame.groupby("step")["chosen"].sum().eq(1).all()
+
+
+def test_the_page_lists_every_format() -> None:
+    page = Path(__file__).parents[3] / "docs/other_tools.md"
+    assert page.read_text("utf-8") == document()
 
 
 def test_every_format_has_a_stored_answer() -> None:
