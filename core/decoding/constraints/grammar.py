@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import torch
 from torch import Tensor
 
-from ..errors import ConfigError
+from ..errors import ConfigError, ModelError
 from ..loop.text import encode_continuation
 from ..protocol import LanguageModel
 from ..validation import shortened
@@ -59,8 +59,16 @@ class _Tokens:
             return []
 
 
-class Grammars:
+class GrammarMaker(Protocol):
     """Maker of grammars over one model's tokens."""
+
+    def start(self, constraint: Constraint) -> Grammar:
+        """Return the grammar of a constraint."""
+        ...
+
+
+class Grammars:
+    """Maker of grammars at the beginning of a text."""
 
     def __init__(self, model: LanguageModel) -> None:
         from llguidance import LLTokenizer
@@ -70,6 +78,7 @@ class Grammars:
         eos = self.stops or [model.vocab_size]
         tokens = _Tokens(model, eos[0])
         self._forcing = tokens.spells
+        self._special = [token for token in tokens.special_token_ids if token not in self.stops]
         self._tokenizer: LLTokenizer = LLTokenizer(cast(Any, tokens), eos_token=eos)
 
     def start(self, constraint: Constraint) -> Grammar:
@@ -89,7 +98,7 @@ class Grammars:
                 f"The constraint is too large for llguidance ({first_line(fault)}): shorten it.",
                 "constraint",
             )
-        made = Grammar(matcher, self.stops)
+        made = Grammar(matcher, self.stops, self._special)
         if not made.copy().begins():
             raise ConfigError(
                 "No token can begin a text of the constraint: rewrite it.", "constraint"
@@ -116,11 +125,58 @@ def grammars_of(model: LanguageModel) -> Grammars:
     return made[key]
 
 
-class Grammar:
-    """Grammar with the tokens that it has read; a copy is cheap (6 microseconds)."""
+class StepGrammars:
+    """Maker of grammars at one step, which is shaped many times: the last one is kept.
 
-    def __init__(self, matcher: LLMatcher, stops: Sequence[int], read: Sequence[int] = ()) -> None:
-        self._matcher, self._stops = matcher, stops
+    It holds the model weakly.
+
+    Args:
+        text: the generated tokens before the step.
+    """
+
+    def __init__(self, model: LanguageModel, text: Sequence[int]) -> None:
+        self._model, self._text = weakref.ref(model), text
+        self._last: tuple[Constraint, Grammar] | None = None
+
+    def __call__(self) -> StepGrammars:
+        return self
+
+    def start(self, constraint: Constraint) -> Grammar:
+        """Return a copy of the constraint's grammar after the text.
+
+        Raises:
+            ConfigError: as `Grammars.start`.
+            ModelError: the model is no longer loaded.
+        """
+        last = self._last
+        if last is None or last[0] != constraint:
+            if (model := self._model()) is None:
+                raise ModelError(
+                    "The step's model is no longer loaded, and its constraint needs it: choose "
+                    "the step again."
+                )
+            grammar = grammars_of(model).start(constraint)
+            grammar.read(self._text)
+            self._last = last = (constraint, grammar)
+        return last[1].copy()
+
+
+class Grammar:
+    """Grammar with the tokens that it has read; a copy is cheap (6 microseconds).
+
+    Args:
+        stops: end-of-sequence tokens.
+        special: the other tokens without bytes.
+    """
+
+    def __init__(
+        self,
+        matcher: LLMatcher,
+        stops: Sequence[int],
+        special: Sequence[int],
+        read: Sequence[int] = (),
+    ) -> None:
+        self._matcher, self._stops, self._special = matcher, stops, special
         # All tokens, of which the matcher holds the first ones: all but the first wrong one and
         # those after it.
         self._ids, self._held = list(read), len(read)
@@ -148,7 +204,7 @@ class Grammar:
 
     def copy(self) -> Grammar:
         """Return an independent copy."""
-        twin = Grammar(self._matcher.deep_copy(), self._stops, self._ids)
+        twin = Grammar(self._matcher.deep_copy(), self._stops, self._special, self._ids)
         twin._held, twin._bound = self._held, self._bound
         return twin
 
@@ -185,6 +241,12 @@ class Grammar:
         """Return `[size]`: True for each token that may follow."""
         mask = torch.frombuffer(bytearray(self._matcher.compute_bitmask()), dtype=torch.uint8)
         bits: Tensor = (mask[:, None] >> _BITS & 1).flatten()[:size].bool()
+        # After a regular expression llguidance allows all special tokens, and refuses most then.
+        if not self.complete:
+            bits[self._stops] = False
+        for token in self._special:
+            if token < size and bits[token] and not self._matcher.validate_tokens([token]):
+                bits[token] = False
         return bits
 
     def stops(self, size: int) -> Tensor:

@@ -7,13 +7,14 @@ transformers' order.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ..autoregressive.config import Sampling
+from ..constraints.grammar import GrammarMaker, StepGrammars
 from ..loop.recording import rank_of, read_step
 from ..loop.text import join_prompt, join_text
 from ..protocol import LanguageModel, Vocabulary
@@ -40,6 +41,7 @@ class StepLogits(NamedTuple):
         generated: number of generated tokens among the previous ones; None for the number of the
             draw, which it is in a run.
         states: the samplers' states at the step, as a run recorded them.
+        grammars: returns the maker of grammars, for constraints.
     """
 
     model: Vocabulary
@@ -48,6 +50,7 @@ class StepLogits(NamedTuple):
     eos_ids: tuple[int, ...] = ()
     generated: int | None = None
     states: Mapping[str, float] = NO_STATES
+    grammars: Callable[[], GrammarMaker] | None = None
 
     def shaper(self, shaping: Shaping, order: Order, seed: int = 0) -> StepShaper:
         """Return the shaper for an order; processors that its library lacks are left out."""
@@ -57,6 +60,7 @@ class StepLogits(NamedTuple):
             eos_ids=self.eos_ids,
             seed=seed,
             token_bytes=self.model.token_bytes,
+            grammars=self.grammars,
         )
 
     def shaped(
@@ -73,8 +77,16 @@ class StepLogits(NamedTuple):
         )
 
 
-def read_step_logits(model: LanguageModel, previous_ids: Sequence[int]) -> StepLogits:
+def read_step_logits(
+    model: LanguageModel,
+    previous_ids: Sequence[int],
+    generated: int | None = None,
+    states: Mapping[str, float] = NO_STATES,
+) -> StepLogits:
     """Return the step after some tokens, from one forward over them.
+
+    Args:
+        generated, states: as of `StepLogits`.
 
     Raises:
         PromptError: no token, an unknown one, or too many.
@@ -82,7 +94,16 @@ def read_step_logits(model: LanguageModel, previous_ids: Sequence[int]) -> StepL
     """
     require_all_tokens(model, "the lab")
     logits = model.start(previous_ids).logits[0]
-    return StepLogits(model.vocabulary, logits, tuple(previous_ids), tuple(sorted(model.eos_ids)))
+    grammars = StepGrammars(model, previous_ids[len(previous_ids) - (generated or 0) :])
+    return StepLogits(
+        model.vocabulary,
+        logits,
+        tuple(previous_ids),
+        tuple(sorted(model.eos_ids)),
+        generated,
+        states,
+        grammars,
+    )
 
 
 def distributions(

@@ -25,9 +25,13 @@ def _read_logits(job: Job, ref: StepRef) -> Any:
     # Imported here for what follows the reading, too.
     from core.decoding.lab.step import lab_step, read_step_logits  # noqa: F401
 
-    read = job.compute("Reading the step", read_step_logits, model, ids)
-    generated = 0 if ref.ids is None else ref.index
-    return read._replace(generated=generated, states=dict(ref.states))
+    generated, states = _before(ref)
+    return job.compute("Reading the step", read_step_logits, model, ids, generated, states)
+
+
+def _before(ref: StepRef) -> tuple[int, dict[str, float]]:
+    """Return the number of generated tokens before a step, and the samplers' states there."""
+    return 0 if ref.ids is None else ref.index, dict(ref.states)
 
 
 def _load(job: Job, ref: StepRef) -> tuple[Any, list[int]]:
@@ -223,5 +227,16 @@ def grow(job: Job, ref: StepRef, settings: LabSettings, ways: int, tokens: int) 
     def on_tokens(count: int) -> None:
         job.stage = f"Continuing · {count} of {tokens} tokens"
 
-    rows = job.compute("Continuing", continue_rows, model, ids, config, seeds, on_tokens=on_tokens)
+    generated, states = _before(ref)
+    rows = job.compute(
+        "Continuing",
+        continue_rows,
+        model,
+        ids,
+        config,
+        seeds,
+        on_tokens=on_tokens,
+        generated=generated,
+        states=states,
+    )
     return ref, Continuations(model.model_id, join_prompt(model, ids), config, rows, job.seconds)
