@@ -9,6 +9,8 @@ from pathlib import Path
 EMBEDDED_PREFIX = "embedded:"
 GGUF_SUFFIX = ".gguf"
 DEFAULT_DRAFT = "embedded:draft"
+# Embedded draft of each source that needs one.
+DEFAULT_DRAFTS = {"model": DEFAULT_DRAFT}
 EMBEDDED_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "models"
 
 

@@ -22,7 +22,8 @@ from ..record.steps import Step
 from .candidates import Position, read_positions
 from .config import MAX_DRAFT_LENGTH, Speculative
 from .distributions import PositionShaper, Rows, residual_masses
-from .drafting import Draft, ModelDraft, PromptLookup, Proposal
+from .drafters.proposal import Draft, Proposal
+from .drafters.start import start_draft
 from .scoring import feed
 from .types import (
     CacheSizes,
@@ -40,7 +41,6 @@ from .verification import (
     recovered,
     verify_all,
 )
-from .vocabularies import require_same_vocabulary
 
 
 def generate(
@@ -54,23 +54,19 @@ def generate(
     Args:
         prompt_ids: at least one id; prompt and generated tokens together stay within the target's
             context window. If the draft's window is shorter, the draft stops proposing at its end.
-        draft: the draft model, unless tokens are looked up in the text.
+        draft: the draft model, if the source needs one.
 
     Raises:
         PromptError: the prompt is empty, holds an unknown id or is too long.
         ModelError: the vocabularies differ.
         DecodingError: a model returned no distribution, or every token is banned.
     """
-    if draft is not None:
-        require_same_vocabulary(model, draft)
     prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
     yield prompt_step
     with torch.inference_mode():
         # The last token is read again with the first drafted tokens, so that all rounds are alike.
         context.rollback(1)
-        source: Draft = PromptLookup(model, config)
-        if draft is not None:
-            source = ModelDraft.start(draft, model, prompt_ids, config)
+        source = start_draft(model, draft, prompt_ids, config)
     run = Rounds(model, context, source, prompt_ids, config)
     while not run.finished:
         with torch.inference_mode():

@@ -16,10 +16,10 @@ def whole_rounds(trace: Trace[Speculative]) -> Check:
     faults = []
     if len(trace.rounds) + (trace.prompt_step is not None) != len(trace.steps):
         faults.append("the trace holds steps of another method")
-    if trace.config.drafter != "model" and (
+    if not trace.config.source.needs_draft and (
         trace.draft_id or trace.draft_revision or trace.draft_dtype
     ):
-        faults.append("nothing but the text drafts here, and a draft model is named")
+        faults.append("the source of the drafts needs no draft model, and one is named")
     faults += [fault for step in trace.rounds if (fault := _missing(step, trace.config))]
     return count("rounds_whole", faults, "rounds with something missing")
 
@@ -32,7 +32,7 @@ def _missing(step: DraftRound, config: Speculative) -> str:
         if any(candidate.draft_prob is None for candidate in token.candidates):
             return f"{where}: a candidate lacks the draft's probability"
         unknown = [candidate.draft_raw_prob is None for candidate in token.candidates]
-        if set(unknown) != {config.drafter != "model"}:
+        if set(unknown) != {not config.source.draws}:
             return f"{where}: the draft's own probability is missing, or has no source"
         if (token.threshold is None) != (config.acceptance != "typical"):
             return f"{where}: a threshold is missing, or has no use"

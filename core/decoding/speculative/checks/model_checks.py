@@ -33,7 +33,7 @@ from ...protocol import Context, LanguageModel, offers
 from ...record.trace import Check, Trace
 from ..config import Speculative
 from ..distributions import shaper_of
-from ..drafting import fit
+from ..drafters.model import fit
 from ..rounds import positions_of
 from ..types import DraftRound
 from .replay import RoundReplay, Side
@@ -78,7 +78,7 @@ def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel 
 
 
 def _drafted_by(trace: Trace[Speculative], draft: LanguageModel) -> bool:
-    if trace.config.drafter != "model":
+    if not trace.config.source.needs_draft:
         return False
     as_target = replace(trace, model_id=trace.draft_id, model_revision=trace.draft_revision)
     return made_by(as_target, draft) and is_of_dtype(trace.draft_dtype, draft)

@@ -110,7 +110,7 @@ class RoundReplay:
         """Return the round with every number recomputed from the rows."""
         step, raw = self._step, [side_rows.softmax(-1) for side_rows in rows]
         shaped = [self._probabilities(*pair) for pair in zip(self._sides, rows, strict=True)]
-        if self._config.drafter == "prompt_lookup":
+        if not self._config.source.draws:
             shaped.append(
                 F.one_hot(torch.tensor(self._drafted, dtype=torch.long), rows[0].shape[-1])
             )
@@ -214,7 +214,7 @@ class RoundReplay:
                 if not above <= listed or len(reaching & listed) < count:
                     return "a more probable token is left out"
                 allowed |= reaching
-            whole = self._config.drafter != "model" or len(rows) > 1
+            whole = not self._config.source.draws or len(rows) > 1
             if whole and not listed <= allowed:
                 return "a token is listed that neither model finds probable"
         return ""
