@@ -126,7 +126,8 @@ def make_lab(trace: Trace) -> LabExample:
     model, index = load_model(trace.model_id), telling_step(trace)
     before = [*trace.prompt_ids, *trace.token_ids[:index]]
     states = trace.token_steps[index].states
-    step_logits = read_step_logits(model, before, index, states)
+    constraint = trace.config.shaping.constraint
+    step_logits = read_step_logits(model, before, index, states, constraint)
     config = Sampling(shaping=trace.config.shaping, seed=trace.config.seed, draw=trace.config.draw)
     order = TRANSFORMERS
     step = lab_step(step_logits, config, order, index, trace.prompt)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import torch
 from torch import Tensor
 
-from ..errors import ConfigError, ModelError
+from ..errors import ConfigError
 from ..loop.text import encode_continuation
 from ..protocol import LanguageModel
 from ..validation import shortened
@@ -62,7 +62,7 @@ class _Tokens:
 class GrammarMaker(Protocol):
     """Maker of grammars over one model's tokens."""
 
-    def start(self, constraint: Constraint) -> Grammar:
+    def start(self, constraint: Constraint) -> Grammar | StepGrammar:
         """Return the grammar of a constraint."""
         ...
 
@@ -125,40 +125,42 @@ def grammars_of(model: LanguageModel) -> Grammars:
     return made[key]
 
 
-class StepGrammars:
-    """Maker of grammars at one step, which is shaped many times: the last one is kept.
-
-    It holds the model weakly.
+class StepGrammar:
+    """Tokens that a constraint allows at one step; it holds no model, and can be pickled.
 
     Args:
         text: the generated tokens before the step.
+
+    Raises:
+        ConfigError: as `Grammars.start`.
     """
 
-    def __init__(self, model: LanguageModel, text: Sequence[int]) -> None:
-        self._model, self._text = weakref.ref(model), text
-        self._last: tuple[Constraint, Grammar] | None = None
+    def __init__(self, model: LanguageModel, constraint: Constraint, text: Sequence[int]) -> None:
+        grammar = grammars_of(model).start(constraint)
+        grammar.read(text)
+        self._constraint, self._stops = constraint, grammar.stops(model.vocab_size)
+        self._allowed = grammar.allowed(model.vocab_size)
+        self.left, self.fault = grammar.left, grammar.fault
 
-    def __call__(self) -> StepGrammars:
+    def start(self, constraint: Constraint) -> StepGrammar:
+        """Return the grammar itself, of the constraint that it was made for."""
+        assert constraint == self._constraint
         return self
 
-    def start(self, constraint: Constraint) -> Grammar:
-        """Return a copy of the constraint's grammar after the text.
+    def read(self, ids: Sequence[int]) -> None:
+        """Do nothing: the text was read."""
 
-        Raises:
-            ConfigError: as `Grammars.start`.
-            ModelError: the model is no longer loaded.
-        """
-        last = self._last
-        if last is None or last[0] != constraint:
-            if (model := self._model()) is None:
-                raise ModelError(
-                    "The step's model is no longer loaded, and its constraint needs it: choose "
-                    "the step again."
-                )
-            grammar = grammars_of(model).start(constraint)
-            grammar.read(self._text)
-            self._last = last = (constraint, grammar)
-        return last[1].copy()
+    def allowed(self, _size: int) -> Tensor:
+        """Return as `Grammar.allowed`."""
+        return self._allowed
+
+    def stops(self, _size: int) -> Tensor:
+        """Return as `Grammar.stops`."""
+        return self._stops
+
+    def copy(self) -> StepGrammar:
+        """Return the grammar itself, which never changes."""
+        return self
 
 
 class Grammar:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import weakref
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ import pytest
 from core import Sampling, Shaping, collect, load_model
 from core.decoding.config import DRAW_METHODS
 from core.decoding.constraints.value import Constraint
-from core.decoding.errors import ModelError
+from core.decoding.errors import ConfigError
 from core.decoding.lab.decision_boundaries import all_boundaries
 from core.decoding.lab.series import roll
 from core.decoding.lab.step import lab_step, read_step_logits
@@ -108,19 +109,19 @@ def test_a_constraint_goes_on_from_the_text_before_the_step(embedded, constraint
     assert len(trace.token_steps) > 1
     for index, step in enumerate(trace.token_steps):
         before = [*trace.prompt_ids, *trace.token_ids[:index]]
-        scene = read_step_logits(embedded, before, index)
-        for _ in range(2):  # The second time the grammar is there.
-            again = lab_step(scene, config, order, index, trace.prompt).step
-            assert again.token_id == step.token_id
-            stage, run_stage = again.stages[1], step.stages[1]
-            assert stage.name == run_stage.name == "constraint"
-            assert stage.kept == run_stage.kept
-            assert stage.removed_mass == pytest.approx(run_stage.removed_mass, abs=1e-5)
+        scene = read_step_logits(embedded, before, index, constraint=constraint)
+        again = lab_step(scene, config, order, index, trace.prompt).step
+        assert again.token_id == step.token_id
+        stage, run_stage = again.stages[1], step.stages[1]
+        assert stage.name == run_stage.name == "constraint"
+        assert stage.kept == run_stage.kept
+        assert stage.removed_mass == pytest.approx(run_stage.removed_mass, abs=1e-5)
 
 
 def test_a_library_without_a_constraint_leaves_it_out_and_says_so(embedded) -> None:
-    scene = read_step_logits(embedded, embedded.encode("Once upon a time"), 0)
-    config = Sampling(shaping=Shaping(constraint=CONSTRAINTS[0]))
+    ids, rule = embedded.encode("Once upon a time"), CONSTRAINTS[0]
+    scene = read_step_logits(embedded, ids, 0, constraint=rule)
+    config = Sampling(shaping=Shaping(constraint=rule))
     lab = lab_step(scene, config, MLX_LM)
     assert lab.skipped == ("constraint",)
     assert [stage.name for stage in lab.step.stages] == ["raw", "final"]
@@ -131,7 +132,8 @@ def test_a_library_without_a_constraint_leaves_it_out_and_says_so(embedded) -> N
 
 def test_every_value_of_a_knob_is_tried_under_the_constraint(embedded) -> None:
     config = Sampling(seed=1, shaping=Shaping(constraint=Constraint.of_choices([" dog", " cat"])))
-    scene = read_step_logits(embedded, embedded.encode("She saw a"), 0)
+    ids, rule = embedded.encode("She saw a"), config.shaping.constraint
+    scene = read_step_logits(embedded, ids, 0, constraint=rule)
     ranges = {"temperature": (0.0, 2.0), "top_p": (0.0, 1.0)}
     step = lab_step(scene, config).step
     allowed = {c.token_id for c in step.candidates if c.removed_by is None}
@@ -142,12 +144,17 @@ def test_every_value_of_a_knob_is_tried_under_the_constraint(embedded) -> None:
     assert sum(bin_.tokens for bin_ in rolls.bins) == step.stages[1].kept
 
 
-def test_the_kept_grammar_does_not_hold_the_model() -> None:
+def test_a_step_s_grammar_goes_between_processes_without_the_model() -> None:
     model = random_language_model("llama")
-    scene = read_step_logits(model, [5, 6, 7], 0)
+    rule = CONSTRAINTS[1]
+    scene = read_step_logits(model, [5, 6, 7], 0, constraint=rule)
+    config = Sampling(shaping=Shaping(constraint=rule))
+    expected = lab_step(scene, config)
     weights = weakref.ref(model.hf_model)
     del model
     gc.collect()
     assert weights() is None
-    with pytest.raises(ModelError, match="no longer loaded"):
-        lab_step(scene, Sampling(shaping=Shaping(constraint=CONSTRAINTS[1])))
+    again = scene._replace(grammar=pickle.loads(pickle.dumps(scene.grammar)))
+    assert lab_step(again, config) == expected
+    with pytest.raises(ConfigError, match="was read with it"):
+        lab_step(scene._replace(grammar=None), config)

@@ -252,6 +252,7 @@ def test_the_address_restores_every_control(alone) -> None:
         ways="4",
         seed="99",
     )
+    app = settle(app.run())  # The first run may draw the first figure alone.
     for key, value in {
         "at": "prompt",
         "ways": 4,
@@ -260,7 +261,9 @@ def test_the_address_restores_every_control(alone) -> None:
         "lab_look": "Continuations",
     }.items():
         assert app.session_state[key] == value
-    settings = lab_controls.settings(lambda key: app.session_state[key])
+    values = defaults()
+    values |= {key: app.session_state[key] for key in values if key in app.session_state}
+    settings = lab_controls.settings(values.__getitem__)
     shaping = Shaping(
         temperature=1.25,
         top_n_sigma=2.5,
