@@ -59,9 +59,9 @@ def test_inside_counts_the_allowed_tokens_and_names_the_rule() -> None:
     trace = collect(model, "a", Greedy(shaping=Shaping(constraint=rule)))
     shown = [boxes.picture(trace, step, None, "").inside[2]["pairs"] for step in trace.token_steps]
     assert [dict(pairs)["constraint"] for pairs in shown] == [
-        f"2 of 4 tokens allowed: S = 48.0{NBSP}%, ln S = −0.73",
-        f"1 of 4 tokens allowed, forced: S = 30.0{NBSP}%, ln S = −1.20",
-        f"1 of 4 tokens allowed, forced: S = 2.0{NBSP}%, ln S = −3.91",
+        f"2 of 4 tokens allowed: S = 48.0{NBSP}%, ln{NBSP}S{NBSP}={NBSP}−0.73",
+        f"1 of 4 tokens allowed, forced: S = 30.0{NBSP}%, ln{NBSP}S{NBSP}={NBSP}−1.20",
+        f"1 of 4 tokens allowed, forced: S = 2.0{NBSP}%, ln{NBSP}S{NBSP}={NBSP}−3.91",
     ]
     free = collect(model, "a", Greedy(max_new_tokens=1))
     pairs = boxes.picture(free, free.token_steps[0], None, "").inside[2]["pairs"]
