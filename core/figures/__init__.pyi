@@ -86,6 +86,8 @@ from .home.words import run_name as run_name
 from .inside.attention import attention_columns as attention_columns
 from .inside.attention import attention_map as attention_map
 from .inside.attention import attention_map_data as attention_map_data
+from .inside.exits import spec_exits as spec_exits
+from .inside.exits import spec_exits_data as spec_exits_data
 from .inside.flame import flame_chart as flame_chart
 from .inside.flame import flame_chart_data as flame_chart_data
 from .inside.lens import lens_heatmap as lens_heatmap

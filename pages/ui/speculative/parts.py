@@ -73,6 +73,12 @@ OUTCOMES = PagePart(
     lambda view, trace: view.counted and {"found": view.counted, "trace": trace},
     "count the outcomes first",
 )
+EXITS = PagePart(
+    "exits",
+    figures.spec_exits,
+    lambda view, trace: view.exits and {"exits": view.exits, "trace": trace},
+    "measure the exit layers first",
+)
 SERVER = PagePart(
     "server-speculation",
     figures.server_speculation,
@@ -92,5 +98,5 @@ THREE = PagePart(
 )
 PARTS = (
     *(TIMELINE, VERIFICATION, TIME, POSITIONS, LENGTHS, ACCEPTANCE, FEED, OUTCOMES, SERVER),
-    THREE,
+    *(THREE, EXITS),
 )

@@ -9,6 +9,7 @@ from core.export.part import Part
 from core.export.web.run_page import PAPER, NamedTable
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
+from core.figures.inside.exits import exit_words
 from core.figures.speculative.lossless import lossless_words
 from core.figures.speculative.metrics import (
     latency_words,
@@ -54,6 +55,8 @@ def _notes(view: SpecView, trace: Trace) -> list[NamedTable]:
     notes.append(("Metrics of this run.", spec_metrics_data(trace, view.comparison, view.sweep)))
     if view.sweep is not None:
         notes.append(("Draft lengths, measured.", figures.spec_sweep_data(view.sweep)))
+    if view.exits is not None:
+        notes.append((exit_words(view.exits), figures.spec_exits_data(view.exits)))
     if view.scored is not None:
         notes.append((scoring_words(view.scored), spec_scoring_data(view.scored)))
     config = trace.config

@@ -265,7 +265,7 @@ _ENDS = {
     "room": "Fewer tokens were drafted than the length allows: no more would have fitted.",
     "confidence": "Drafting ended here by the confidence threshold.",
     "eos": "Drafting ended with a drafted end of sequence.",
-    "no_match": "Prompt lookup found no more text to repeat.",
+    "no_match": "The text gave no more tokens to propose.",
 }
 
 

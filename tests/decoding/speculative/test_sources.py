@@ -23,4 +23,4 @@ def test_a_row_names_what_is_there(name: Drafter) -> None:
     row = SOURCES[name]
     assert callable(_named(row.start))
     assert row.settings <= {field.name for field in fields(Speculative)}
-    assert not (row.needs_draft and row.from_text)
+    assert not (row.from_text and (row.needs_draft or row.draws))
