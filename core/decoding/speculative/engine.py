@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from ..config import Ended
+from ..constraints.grammar import masks_of
 from ..loop.run import process_prompt, token_limit
 from ..loop.text import Ending
 from ..protocol import Context, HiddenContext, LanguageModel, TokenRows, offers
@@ -151,6 +152,7 @@ class Rounds:
         caches = self._roll_back(result, verdict)
         verified = perf_counter()
         tokens, extra = self._record(result, verdict)
+        masks = masks_of(self._model, logits, self._shaper.allowed)
         seconds = RoundSeconds(
             propose=proposed - began,
             score=scored - proposed,
@@ -173,6 +175,7 @@ class Rounds:
             seconds=seconds,
             finish_reason=verdict.reason,
             translation=proposal.translation,
+            masks=masks,
         )
 
     def _propose(self, start: int) -> tuple[Proposal, int]:
@@ -310,7 +313,7 @@ class Rounds:
         candidates: tuple[PairCandidate, ...],
     ) -> DraftToken:
         proposal, verification = scored.proposal, scored.verifications[row]
-        token_id = proposal.token_ids[row]
+        token_id, allowed = proposal.token_ids[row], self._shaper.allowed
         return DraftToken(
             token_id=token_id,
             text=self._model.token_text(token_id),
@@ -326,4 +329,5 @@ class Rounds:
             draft_interval=proposal.intervals[row],
             interval=verification.interval,
             threshold=verification.threshold,
+            refused=allowed is not None and not allowed[row, token_id],
         )

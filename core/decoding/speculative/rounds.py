@@ -59,6 +59,14 @@ def _missing(step: DraftRound, config: Speculative) -> str:
         return f"{where}: the target added no token, and the run went on"
     if step.extra is not None and candidate_of(extra_candidates(step), step.extra.token_id) is None:
         return f"{where}: the target's token is not among the candidates"
+    ruled = config.shaping.constraint is not None
+    if len(step.masks) not in (0, ruled * (len(step.drafted) + 1)):
+        return f"{where}: a position lacks its mask, or there is no constraint"
+    for mask, candidates in zip(step.masks, positions_of(step), strict=False):
+        if not mask.holds([c.target_raw_prob for c in candidates if c.target_prob > 0]):
+            return f"{where}: the target has probabilities outside its mask"
+    if any(token.refused and (token.target_prob > 0 or not step.masks) for token in step.drafted):
+        return f"{where}: the target has a probability for a token that is not allowed"
     return "" if len(step.texts) == len(step.token_ids) > 0 else f"{where}: a text is missing"
 
 

@@ -21,6 +21,7 @@ from ..record.bounds import (
     TokenId,
     Uniform,
 )
+from ..record.masks import Mask
 from ..record.steps import MethodRecord, Step
 from .config import MAX_DRAFT_LENGTH
 
@@ -79,6 +80,7 @@ class DraftToken(NamedTuple):
         interval: for exact match, the interval that contains `uniform` if it passed: the token's
             part of the target's cumulative distribution.
         threshold: for typical acceptance, the threshold that target_prob must exceed.
+        refused: whether the constraint doesn't allow the token, so that target_prob is 0.
     """
 
     token_id: TokenId
@@ -95,6 +97,7 @@ class DraftToken(NamedTuple):
     draft_interval: tuple[Prob, Prob] | None = None
     interval: tuple[Prob, Prob] | None = None
     threshold: Prob | None = None
+    refused: Annotated[bool, LeftOut(lambda token: not token.refused)] = False
 
 
 class ExtraToken(NamedTuple):
@@ -186,6 +189,8 @@ class DraftRound(Step):
         translation: tokens that a draft with another tokenizer proposed; their text became the
             drafted tokens.
         finish_reason: set on the last round of a run that ended by itself.
+        masks: what the constraint allowed the target after the last emitted token and after each
+            drafted token; empty without one, and in files from before masks were recorded.
     """
 
     kind: ClassVar[str] = "round"
@@ -206,6 +211,11 @@ class DraftRound(Step):
         tuple[SourceToken, ...],
         Bounds(max_length=MAX_DRAFT_LENGTH),
         LeftOut(lambda step: not step.translation),
+    ] = ()
+    masks: Annotated[
+        tuple[Mask, ...],
+        Bounds(max_length=MAX_DRAFT_LENGTH + 1),
+        LeftOut(lambda step: not step.masks),
     ] = ()
 
     @property

@@ -15,6 +15,7 @@ from core.figures.base.labels import (
     stage_setting,
     visible_token,
 )
+from core.figures.constraint.words import share_words
 from core.traces.data_path.fold import FoldedRow, fold
 from core.traces.data_path.steps import calls_in, calls_of, prompt_call, step_call
 from core.traces.data_path.types import FunctionCall
@@ -285,10 +286,10 @@ def _shaping(trace: Trace, step: TokenStep) -> Data:
         chips.append(_chip(visible_token(candidate.text, 16), value, share, chosen=chosen))
     words = "Softmax turns the logits into probabilities"
     words += ", and each setting changes their distribution." if names else "."
-    way = " → ".join(["raw", *names])
-    return _box(
-        "Shaping: logits become probabilities", ("distributions", way), words=words, chips=chips
-    )
+    pairs = [("distributions", " → ".join(["raw", *names]))]
+    if allowed := share_words(trace, step):
+        pairs.append(("constraint", allowed))
+    return _box("Shaping: logits become probabilities", *pairs, words=words, chips=chips)
 
 
 def _draw(trace: Trace, step: TokenStep) -> Data:

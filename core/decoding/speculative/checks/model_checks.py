@@ -124,7 +124,7 @@ def _rescored(
                 column = "draft_raw_prob" if sides else "target_raw_prob"
                 sides.append(Side(fit(rows, model.vocab_size), shaper, tolerance, column))
         raw_errors += [_raw_error(step, side) for side in sides]
-        fault = RoundReplay(trace, step, sides).fault()
+        fault = RoundReplay(trace, step, sides, model).fault()
         faults.append(fault and f"round {nth(step.index)}: {fault}")
     name = "target_probs_again" if ahead is None else DRAFT_PROBS_AGAIN
     detail = "largest error of ln(raw p) over its tolerance; contexts that never rolled back"
