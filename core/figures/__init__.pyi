@@ -86,8 +86,6 @@ from .home.words import run_name as run_name
 from .inside.attention import attention_columns as attention_columns
 from .inside.attention import attention_map as attention_map
 from .inside.attention import attention_map_data as attention_map_data
-from .inside.exits import spec_exits as spec_exits
-from .inside.exits import spec_exits_data as spec_exits_data
 from .inside.flame import flame_chart as flame_chart
 from .inside.flame import flame_chart_data as flame_chart_data
 from .inside.lens import lens_heatmap as lens_heatmap
@@ -166,6 +164,10 @@ from .speculative.rates import spec_sweep as spec_sweep
 from .speculative.rates import spec_sweep_data as spec_sweep_data
 from .speculative.server import server_speculation as server_speculation
 from .speculative.server import server_speculation_data as server_speculation_data
+from .speculative.sources.exits import spec_exits as spec_exits
+from .speculative.sources.exits import spec_exits_data as spec_exits_data
+from .speculative.sources.translation import spec_translation as spec_translation
+from .speculative.sources.translation import spec_translation_data as spec_translation_data
 from .speculative.time import spec_time as spec_time
 from .speculative.time import spec_time_data as spec_time_data
 from .speculative.timeline import spec_timeline as spec_timeline

@@ -32,6 +32,16 @@ def list_diffusion() -> list[str]:
     ]
 
 
+def list_heads() -> list[str]:
+    """Names of the embedded draft heads."""
+    kind = '"model_type": "decoding_explorer_draft_head"'
+    return [
+        name
+        for name in list_stored()
+        if kind in embedded_folder(name).joinpath("config.json").read_text("utf-8")
+    ]
+
+
 def list_stored() -> list[str]:
     """Names of all embedded models, with those that don't write, such as a reward model."""
     return _folders_with("config.json")

@@ -49,8 +49,8 @@ def head_losses(
         theirs = functional.log_softmax(target.lm_head(lesson.hidden[learned]).float(), -1)
     hidden, kept, losses = lesson.hidden, list[KeysValues](), list[Tensor]()
     for _ in WEIGHTS:
-        before = _before(hidden, positions)
-        mixed = layer.mixed(before, lesson.embedded)
+        previous = before(hidden, positions)
+        mixed = layer.mixed(previous, lesson.embedded)
         query, new = layer.project(mixed, positions)
         kept.append(new)
         hidden = layer.finish(mixed, attend(query, kept, lesson.layout))
@@ -68,7 +68,7 @@ def weighted(losses: list[Tensor]) -> Tensor:
     return torch.as_tensor(total) / sum(WEIGHTS)
 
 
-def _before(hidden: Tensor, positions: Tensor) -> Tensor:
+def before(hidden: Tensor, positions: Tensor) -> Tensor:
     """Return the hidden state of the token before each one; 0 before a document's first."""
     shifted = functional.pad(hidden, (0, 0, 1, 0))[:, :-1]
     return shifted * (positions > 0)[..., None]

@@ -60,7 +60,7 @@ _ROWS = (
     ),
     DraftSource(
         name="head",
-        label="a head on the target",
+        label="draft head",
         words="one trained layer over the target's last hidden state and the next token (MTP, "
         "EAGLE)",
         start=f"{__package__}.drafters.head:require_head",

@@ -9,7 +9,6 @@ from core.export.part import Part
 from core.export.web.run_page import PAPER, NamedTable
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.inside.exits import exit_words
 from core.figures.speculative.lossless import lossless_words
 from core.figures.speculative.metrics import (
     latency_words,
@@ -19,6 +18,7 @@ from core.figures.speculative.metrics import (
     spec_scoring_data,
 )
 from core.figures.speculative.same import identity_words
+from core.figures.speculative.sources.exits import exit_words
 from core.figures.speculative.time import verdict
 from core.figures.speculative.words import emitted, kind_color
 from pages.ui.run.files import save

@@ -181,6 +181,8 @@ def _verification(view: SpecView, trace: Trace) -> None:
     prefetch = _prefetch(view, trace)
     figure.chart(parts.VERIFICATION.part(view, trace), (view.number, at, place), ahead=prefetch)
     _facts(view, trace, at, place, prefetch)
+    if trace.rounds[at].translation:
+        figure.chart(parts.TRANSLATION.part(view, trace), (view.number, at))
 
 
 def _show(view: SpecView, at: int, place: int) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ...decoding.counting import nth
-from ...decoding.record.trace import Trace
-from ...decoding.speculative.measurement.report import ExitLayer, ExitLayers
-from ..base.figure import TableRows, figure, table
-from ..base.grid import ROW_HEIGHT, Cell, add_grid, frame_of, wide_columns
-from ..base.labels import (
+from ....decoding.counting import nth
+from ....decoding.record.trace import Trace
+from ....decoding.speculative.measurement.report import ExitLayer, ExitLayers
+from ...base.figure import TableRows, figure, table
+from ...base.grid import ROW_HEIGHT, Cell, add_grid, frame_of, wide_columns
+from ...base.labels import (
     NBSP,
     lines,
     percent,
@@ -15,10 +15,10 @@ from ..base.labels import (
     show_token,
     table_text,
 )
-from ..base.paper import SCREEN, Paper
-from ..base.sheet import Sheet
-from ..base.theme import LIGHT, Theme
-from ..base.window import ShownPart, cut_window, numbered, window_of
+from ...base.paper import SCREEN, Paper
+from ...base.sheet import Sheet
+from ...base.theme import LIGHT, Theme
+from ...base.window import ShownPart, cut_window, numbered, window_of
 
 _LEFT = 104
 
