@@ -100,7 +100,7 @@ _ROWS = (
     ),
     DraftSource(
         name="other_tokenizer",
-        label="another tokenizer's draft",
+        label="other tokenizer",
         words="a second model with other tokens, translated through text (transformers' universal "
         "assisted generation)",
         start=f"{__package__}.drafters.other_tokenizer:TranslatedDraft.start",
