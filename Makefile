@@ -9,7 +9,7 @@ TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 # Bytecode is made where it is first needed (install.py) and kept, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help run smollm2 engines clients test test-all fuzz lint bench soak notebook gallery example models format clean
+.PHONY: help run smollm2 engines clients test test-all fuzz lint messages bench soak notebook gallery example models format clean
 
 help:
 	@echo "make run     install and open the app in the browser"
@@ -20,6 +20,7 @@ help:
 	@echo "make test-all also every architecture, hostile file and generator, and plainer processors (about 6 minutes)"
 	@echo "make fuzz    20,000 spoiled files for each reader (CASES=500 for fewer), all random cases of the tests"
 	@echo "make lint    ruff and the type checker"
+	@echo "make messages extract the texts to translate, update and compile the catalogues (assets/locales)"
 	@echo "make bench   speed against transformers' generate (about 10 minutes)"
 	@echo "make notebook run docs/figures.py and write it as a notebook, with its pictures"
 	@echo "make gallery write site/: the stored run of every page as web pages that need no server"
@@ -106,6 +107,9 @@ lint: $(VENV)/.dev
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
+
+messages: $(VENV)/.dev
+	@$(PY) -m core.language.make_messages
 
 bench: $(VENV)/.dev
 	@$(PY) -m benchmarks $(ARGS)

@@ -7,6 +7,7 @@ from typing import Any
 from core.decoding.comparison.measures import PairMeasures
 from core.decoding.comparison.types import Parting
 from core.decoding.record.trace import Trace
+from core.language import N_
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 
@@ -21,7 +22,7 @@ def explain(job: Job, left: Trace, right: Trace, *read: Trace) -> Parting | None
 
     model = _model_of(job, left)
     return job.unless_stopped(
-        job.compute("Exchanging one setting at a time", explained, model, left, right, read)
+        job.compute(N_("Exchanging one setting at a time"), explained, model, left, right, read)
     )
 
 
@@ -39,7 +40,9 @@ def read_under(
     )
     second = first if same else _model_of(job, right)
     return job.unless_stopped(
-        job.compute("Reading the text", read_under, first, second, left, right, text, distribution)
+        job.compute(
+            N_("Reading the text"), read_under, first, second, left, right, text, distribution
+        )
     )
 
 
@@ -49,7 +52,7 @@ def read_run(job: Job, run: Trace) -> Trace | None:
     from core.decoding.comparison.readings import read_run
 
     model = _model_of(job, run)
-    return job.unless_stopped(job.compute("Reading the text", read_run, model, run))
+    return job.unless_stopped(job.compute(N_("Reading the text"), read_run, model, run))
 
 
 def _model_of(job: Job, run: Trace) -> Any:

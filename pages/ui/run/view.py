@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
+from core import language
 from core.decoding.methods import method_of
 from core.decoding.record.notes import RECOMPUTED
 from core.decoding.record.steps import NO_RECORD, Step, TokenStep
@@ -51,6 +52,7 @@ class PageView(BackgroundWork):
 
         Other threads call it too: a result and its key are stored in one assignment.
         """
+        key = (key, language.current())
         known = self.memory.get(name)
         if known is None or known[0] != key:
             known = self.memory[name] = (key, make())
