@@ -31,8 +31,9 @@ def test_a_row_names_what_is_there(name: Drafter) -> None:
 
 
 def test_the_page_lists_every_source_with_its_own_settings() -> None:
-    rows = re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \| ?([^|]*) ?\|$", PAGE.read_text("utf-8"), re.M)
-    assert [name for name, _, _ in rows[1:]] == list(SOURCES)
-    for name, needs, settings in rows[1:]:
-        assert set(re.findall(r"`(\w+)`", settings)) == SOURCES[name].settings  # type: ignore[index]
-        assert bool(needs.strip()) == SOURCES[name].needs_draft  # type: ignore[index]
+    lines = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| `")]
+    rows = [line.strip("|").split("|") for line in lines[1:]]
+    assert [re.findall(r"`(\w+)`", row[0]) for row in rows] == [[name] for name in SOURCES]
+    for (_, _, needs, settings), source in zip(rows, SOURCES.values(), strict=True):
+        assert set(re.findall(r"`(\w+)`", settings)) == source.settings
+        assert bool(needs.strip()) == source.needs_draft
