@@ -149,6 +149,7 @@ models: $(VENV)/.app
 	@$(PY) -m training.train --role target $(TRAINING) $(ARGS)
 	@$(PY) -m training.train --role draft $(TRAINING) $(ARGS)
 	@$(PY) -m training.reward.train $(TRAINING)
+	@$(PY) -m training.head.train $(TRAINING)
 	@$(PY) -m training.evaluate $(TRAINING)
 
 format: $(VENV)/.dev

@@ -228,6 +228,14 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
     yield _all("positions", of_figure("positions", figures.spec_positions, trace))
     yield Entry("verification", verification, "round", count, opens)
     yield from _of_constraint(trace)
+    if any(step.translation for step in trace.rounds):
+        yield Entry(
+            "translation",
+            lambda at, _: of_figure("translation", figures.spec_translation, trace, at),
+            "round",
+            count,
+            opens,
+        )
     yield Entry(
         "feed",
         lambda at, _: of_figure("feed", figures.spec_feed, trace, at),
