@@ -80,6 +80,14 @@ class HiddenContext(Context, Protocol):
         """
         ...
 
+    def extend_both(self, ids: TokenRows) -> tuple[torch.Tensor, torch.Tensor]:
+        """Like `extend`, but return logits and hidden states of the new tokens.
+
+        Raises:
+            as `extend`.
+        """
+        ...
+
 
 class TreeContext(Context, Protocol):
     """A context that a tree of tokens can follow; not every model has one."""
@@ -219,6 +227,14 @@ class Layers(Protocol):
 
         Raises:
             PromptError: as `start` of a model.
+        """
+        ...
+
+    def first(self, count: int) -> LanguageModel:
+        """Return a model of the first layers with the last norm and the head, on the same weights.
+
+        Raises:
+            ModelError: the layers can't be run apart.
         """
         ...
 

@@ -164,9 +164,17 @@ from .speculative.rates import spec_sweep as spec_sweep
 from .speculative.rates import spec_sweep_data as spec_sweep_data
 from .speculative.server import server_speculation as server_speculation
 from .speculative.server import server_speculation_data as server_speculation_data
+from .speculative.sources.exits import spec_exits as spec_exits
+from .speculative.sources.exits import spec_exits_data as spec_exits_data
+from .speculative.sources.translation import spec_translation as spec_translation
+from .speculative.sources.translation import spec_translation_data as spec_translation_data
 from .speculative.time import spec_time as spec_time
 from .speculative.time import spec_time_data as spec_time_data
 from .speculative.timeline import spec_timeline as spec_timeline
 from .speculative.timeline import spec_timeline_data as spec_timeline_data
+from .speculative.tree.drawing import spec_tree as spec_tree
+from .speculative.tree.drawing import spec_tree_data as spec_tree_data
+from .speculative.tree.mask import spec_mask as spec_mask
+from .speculative.tree.mask import spec_mask_data as spec_mask_data
 from .speculative.verification import spec_verification as spec_verification
 from .speculative.verification import spec_verification_data as spec_verification_data

@@ -20,21 +20,19 @@ from ..decoding.protocol import OnLogits
 from .fused.check import fused_step
 from .fused.step import MOST_TOKENS
 from .replacing import converted_copy, replaced
+from .running import facts
 from .running.cache import GrowingCache
 from .running.contexts import CachedContext, UncachedContext
 from .running.early import EarlyLayers
-from .running.facts import cacheable_layers, named_eos_ids, vocab_size_of
 from .running.layout import lay_out_for_single_tokens
 from .running.limits import InputLimits
 from .running.reference import NOTHING_GIVEN, reference_paths, reference_token_ids
 from .running.rope import AnglesOfRun, length_dependent_rope
 from .running.tree import TreeInput, attention_masks
-from .running.trials import TOKENS, attends_trees, caches_right
 from .running.window import context_window
 from .text.tokenizing import Tokenizing, TokenNames
 
 _COPYING = Lock()
-_WINDOW = "sliding_window"
 CHUNK_BYTES = 64 * 2**20  # Of float32 logits that the prompt's processing holds at a time.
 
 
@@ -79,17 +77,17 @@ class TransformersModel(Tokenizing):
         self._copies = WeakValueDictionary[str, TransformersModel]()
         self.hf_model = model.eval()
         self.dtype = str(model.dtype).removeprefix("torch.")
-        self.vocab_size = vocab_size_of(model)
+        self.vocab_size = facts.vocab_size_of(model)
         self.eos_ids = frozenset(
             token_id
-            for token_id in named_eos_ids(model, tokenizer)
+            for token_id in facts.named_eos_ids(model, tokenizer)
             if 0 <= token_id < self.vocab_size
         )
         self.context_window = context_window(model.config.get_text_config(decoder=True))
         self._left_out = left_out
         self._limits = InputLimits(self.vocab_size, self.context_window)
         self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
-        self._layer_types = cacheable_layers(model) if self.has_next_token else None
+        self._layer_types = facts.cacheable_layers(model) if self.has_next_token else None
         self.rope = length_dependent_rope(model)
         if lay_out_weights:
             lay_out_for_single_tokens(model)
@@ -176,7 +174,14 @@ class TransformersModel(Tokenizing):
     def layers(self) -> EarlyLayers:
         """Logits of its earlier layers."""
         cached = self._layer_types if self.supports_cache else None
-        return EarlyLayers(self.hf_model, self._limits, cached, self._angles)
+        as_model = partial(
+            TransformersModel,
+            tokenizer=self.tokenizer,
+            model_id=f"first layers of {self.model_id}",
+            revision=self.revision,
+            lay_out_weights=False,
+        )
+        return EarlyLayers(self.hf_model, self._limits, cached, self._angles, as_model)
 
     def read_again(
         self,
@@ -302,9 +307,8 @@ class TransformersModel(Tokenizing):
         if self.keeps_logits and 0 < keep < ids.shape[1]:
             options["logits_to_keep"] = keep
         if tree is not None:
-            window = getattr(self.hf_model.config.get_text_config(decoder=True), _WINDOW, None)
             options["attention_mask"] = attention_masks(
-                tree, self._layer_types or [], window, self.hf_model.dtype
+                tree, self._layer_types or [], self.hf_model
             )
             options["position_ids"] = tree.positions[None]
         output = self.hf_model(input_ids=ids, return_dict=True, **options)
@@ -319,11 +323,10 @@ class TransformersModel(Tokenizing):
 
     @cached_property
     def supports_cache(self) -> bool:
-        """False where contexts run the whole sequence every time (recurrent models, for one).
-
-        Found out once, by a trial.
-        """
-        return caches_right(self._forward, self._trial_ids, self._layer_types, self._tolerance)
+        """False where contexts run the whole sequence every time; found out once, by a trial."""
+        return facts.caches_right(
+            self._forward, self._trial_ids, self._layer_types, self._tolerance
+        )
 
     @cached_property
     def takes_trees(self) -> bool:
@@ -333,11 +336,11 @@ class TransformersModel(Tokenizing):
             return False
         forward = partial(self._by_modules, keep=0, hidden=None)
         cached = types if self.supports_cache else None
-        return attends_trees(forward, self._trial_ids, cached, self._tolerance)
+        return facts.attends_trees(forward, self._trial_ids, cached, self._tolerance)
 
     @property
     def _trial_ids(self) -> torch.Tensor:
-        return torch.arange(TOKENS, device=self.device)[None] % self.vocab_size
+        return torch.arange(facts.TOKENS, device=self.device)[None] % self.vocab_size
 
     @property
     def _tolerance(self) -> float:

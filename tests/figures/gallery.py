@@ -51,7 +51,14 @@ from tests.figures.forks import make_fork, make_points, make_tree
 from tests.figures.insides import make_attention, make_calls, make_forward, make_lens
 from tests.figures.labs import make_lab
 from tests.figures.manys import make_many
-from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec
+from tests.figures.specs import (
+    COUNTED,
+    SWEEP,
+    exits_of,
+    make_comparison,
+    make_spec,
+    translated,
+)
 from tests.figures.traces import make_trace
 
 Draw: TypeAlias = Callable[..., go.Figure]
@@ -288,12 +295,21 @@ def _speculative() -> Iterator[Entry]:
         yield f"{name}spec_time", "spec_time", (trace,), {}
     for rounds, looks in ((48, {"first": 40}), (120, {"first": 80, "selected": (100, 0)})):
         yield f"{rounds} rounds", "spec_timeline", (long_rounds(rounds),), looks
+    for name, trace in (("", tree_rounds("3,2,1")), ("wide ", tree_rounds("6,3,1,1"))):
+        yield f"{name}spec_tree", "spec_tree", (trace, 1), {}
+        yield f"{name}spec_mask", "spec_mask", (trace, 1), {}
+        yield f"timeline of a {name}tree", "spec_timeline", (trace,), {}
+        for place in (0, 2, -1):
+            yield f"trial in a {name}tree {place}", "spec_verification", (trace, 1, place), {}
     deep = long_rounds(20, draft_length=14)
     yield "long drafts", "spec_timeline", (deep,), {}
     yield "long drafts fed", "spec_feed", (deep, 3), {}
     yield "compared times", "spec_time", (stored, make_comparison(0.02, 0.03)), {}
     yield "spec_sweep", "spec_sweep", (SWEEP, stored), {}
     yield "spec_acceptance", "spec_acceptance", (SWEEP, stored), {}
+    for name, trace in (("", stored), ("hostile ", hostile)):
+        yield f"{name}spec_exits", "spec_exits", (exits_of(trace), trace), {}
+        yield f"{name}spec_translation", "spec_translation", (translated(trace), 1), {}
     unknown = SWEEP._replace(alpha=None)
     yield "spec_acceptance without alpha", "spec_acceptance", (unknown, stored), {}
     rounds = tuple(ServerRound(4, at % 5) for at in range(12))
@@ -303,6 +319,12 @@ def _speculative() -> Iterator[Entry]:
     yield "spec_outcomes", "spec_outcomes", (COUNTED, stored), {}
     table = acceptance_table([0.6, 0.3, 0.1], [0.2, 0.5, 0.3])
     yield "enumeration", "spec_enumeration", (table, ("A", "B", "C"), "speculative"), {}
+
+
+@cache
+def tree_rounds(widths: str) -> Trace:
+    """A speculative run that drafts trees of these widths."""
+    return make_spec(24, tree_widths=widths)
 
 
 @cache

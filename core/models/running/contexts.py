@@ -123,6 +123,11 @@ class TransformersContext:
         self.extend(ids, keep=1, hidden=hidden)
         return hidden[0]
 
+    def extend_both(self, ids: TokenRows) -> tuple[torch.Tensor, torch.Tensor]:
+        """Append ids; return logits and hidden states of the new tokens."""
+        hidden: list[torch.Tensor] = []
+        return self.extend(ids, hidden=hidden), hidden[0]
+
     @torch.inference_mode()
     def extend_tree(self, ids: Sequence[int], parents: Sequence[int]) -> torch.Tensor:
         """Append nodes of a tree to the one row; return the logits after each, `[n, vocab]`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 
@@ -50,17 +50,18 @@ def tree_input(line: int, parents: Sequence[int], first: int, device: torch.devi
 
 
 def attention_masks(
-    tree: TreeInput, layer_types: Sequence[str], window: int | None, dtype: torch.dtype
+    tree: TreeInput, layer_types: Sequence[str], model: Any
 ) -> torch.Tensor | Mapping[str, torch.Tensor]:
     """Return the `[1, 1, new, all]` mask that transformers adds to the attention scores, by kind of
     layer if the kinds differ.
     """
+    window = getattr(model.config.get_text_config(decoder=True), "sliding_window", None)
     kinds = sorted({*layer_types} - {"dummy"})
     masks = {}
     for kind in kinds:
         seen = tree.within(window if kind == "sliding_attention" else None)
-        mask = torch.zeros(seen.shape, dtype=dtype, device=seen.device)
-        masks[kind] = mask.masked_fill_(~seen, torch.finfo(dtype).min)[None, None]
+        mask = torch.zeros(seen.shape, dtype=model.dtype, device=seen.device)
+        masks[kind] = mask.masked_fill_(~seen, torch.finfo(model.dtype).min)[None, None]
     return masks if len(kinds) > 1 else masks[kinds[0]]
 
 

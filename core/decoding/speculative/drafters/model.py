@@ -38,6 +38,19 @@ def started_context(
     return context
 
 
+def same_vocabulary(
+    target: LanguageModel, draft: LanguageModel | None, _: Speculative
+) -> LanguageModel:
+    """Return the draft.
+
+    Raises:
+        ModelError: the vocabularies differ.
+    """
+    assert draft is not None
+    require_same_vocabulary(target, draft)
+    return draft
+
+
 class ModelDraft:
     """Draft model: a smaller model that runs ahead of the target."""
 
@@ -65,10 +78,8 @@ class ModelDraft:
         """Run the prompt through the draft.
 
         Raises:
-            ModelError: the vocabularies differ.
             PromptError: the prompt doesn't fit into the draft's context window.
         """
-        require_same_vocabulary(target, model)
         started = perf_counter()
         context = started_context(model, prompt_ids, config)
         draft = cls(context, model.context_window, target, config)

@@ -15,7 +15,6 @@ from ..config import Speculative
 from ..drafters.model import fit, started_context
 from ..scoring import tree_rows
 from ..types import CacheSizes
-from ..vocabularies import require_same_vocabulary
 from .drafting import TreeDraft
 
 
@@ -144,18 +143,16 @@ class ModelNodes:
 
 def start_tree(
     target: LanguageModel,
-    draft: LanguageModel | None,
+    draft: LanguageModel,
     prompt_ids: Sequence[int],
     config: Speculative,
 ) -> TreeDraft:
     """Return the draft of a run that drafts trees.
 
     Raises:
-        ModelError: the draft's vocabulary is another, or as `tree_forward`.
+        ModelError: as `tree_forward`.
         PromptError: the prompt doesn't fit into the draft's context window.
     """
-    assert draft is not None, "the config asks for a draft model"
-    require_same_vocabulary(target, draft)
     started = perf_counter()
     nodes = ModelNodes(draft, started_context(draft, prompt_ids, config), target, config)
     nodes.prefill = perf_counter() - started
