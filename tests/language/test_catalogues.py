@@ -12,7 +12,7 @@ from babel.messages.catalog import Message as Entry
 from babel.messages.mofile import write_mo
 
 from core.language.catalogue import DOMAIN, ENGLISH, LANGUAGES, LOCALES, SCRIPT_TEXTS
-from core.language.make_messages import script_texts, stored, template
+from core.language.make_messages import ROOT, script_texts, stored, template
 
 TRANSLATED = [language for language in LANGUAGES if language != ENGLISH]
 # Rooms whose texts are all translated; the list only ever gets longer.
@@ -20,10 +20,12 @@ CONVERTED = (
     *("core/figures/base/", "core/figures/home/", "core/figures/classroom/", "core/figures/lanes/"),
     *("core/figures/compare/", "core/figures/many/", "core/figures/read/"),
     *("core/figures/evaluate/", "core/lessons/", "assets/lessons/"),
-    *("pages/classroom.py", "pages/course.py", "pages/home.py", "pages/main.py"),
-    *("pages/ui/classroom/", "pages/ui/course/", "pages/ui/gallery/", "pages/ui/home/"),
-    *("pages/ui/platform/", "pages/ui/registry.py", "pages/ui/resources/", "pages/ui/run/"),
-    *("pages/ui/shell/", "pages/ui/widgets/"),
+    # The pages' scripts, and the rooms.
+    *(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py")),
+    *("pages/ui/classroom/", "pages/ui/compare/", "pages/ui/course/", "pages/ui/evaluate/"),
+    *("pages/ui/gallery/", "pages/ui/home/", "pages/ui/many/", "pages/ui/platform/"),
+    *("pages/ui/read/", "pages/ui/registry.py", "pages/ui/requests/", "pages/ui/resources/"),
+    *("pages/ui/run/", "pages/ui/shell/", "pages/ui/widgets/"),
 )
 _FIELD = re.compile(r"\{[^{}]*\}")
 _WORDS = re.compile(r"[A-Za-z]+ [A-Za-z]+")
