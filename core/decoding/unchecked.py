@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from .by_engine.config import ByEngine
 from .contrastive_decoding.config import ContrastiveDecoding
+from .record.notes import DRAWS_UNKNOWN
 from .record.trace import Check, Trace
 from .shaping.config import Shaping
 from .speculative.config import Speculative
@@ -82,6 +83,11 @@ _UNCHECKED = (
         ("draft_prob", "draft_raw_prob", "draft_interval", "residual_mass", "draft_revision",
          "draft_dtype", "second", "translation"),
         _without_draft,
+    ),
+    Unchecked(
+        "the draws, whose seed isn't known",
+        ("seed", "draw"),
+        lambda trace, _: DRAWS_UNKNOWN in trace.notes,
     ),
     Unchecked(
         "entropies, and ranks of tokens that the server doesn't name",
