@@ -22,7 +22,7 @@ help:
 	@echo "make lint    ruff and the type checker"
 	@echo "make messages extract the texts to translate, update and compile the catalogues (assets/locales)"
 	@echo "make bench   speed against transformers' generate (about 10 minutes)"
-	@echo "make notebook run docs/figures.py and write it as a notebook, with its pictures"
+	@echo "make notebook run the notebooks in docs (figures, sampling, speculation, evaluation) and write them with their pictures"
 	@echo "make gallery write site/: the stored run of every page as web pages that need no server"
 	@echo "make soak    50 visitors for 10 minutes: runs end in time, memory stays flat, nothing fails (ARGS=\"--minutes 2\")"
 	@echo "make models  train and measure the embedded models again (about 2 hours; QUICK=1: a minute)"
@@ -52,10 +52,14 @@ $(VENV)/.notebook: requirements-notebook.txt $(VENV)/.app
 	@$(PY) install.py requirements-notebook.txt
 	@touch $@
 
+# Live in JupyterLab, and a picture where nothing draws Plotly's figures.
+NOTEBOOKS := figures sampling speculation evaluation
 notebook: $(VENV)/.notebook
-	@$(VENV)/bin/jupytext --quiet --to ipynb --set-kernel python3 --output docs/figures.ipynb docs/figures.py
-	@PYTHONPATH=$(CURDIR) PYTHONWARNINGS=ignore $(VENV)/bin/jupyter-execute --inplace docs/figures.ipynb
-	@echo "wrote docs/figures.ipynb"
+	@for name in $(NOTEBOOKS); do \
+		$(VENV)/bin/jupytext --quiet --to ipynb --set-kernel python3 --output docs/$$name.ipynb docs/$$name.py && \
+		PYTHONPATH=$(CURDIR) PYTHONWARNINGS=ignore PLOTLY_RENDERER=plotly_mimetype+png \
+			$(VENV)/bin/jupyter-execute --inplace docs/$$name.ipynb || exit 1; \
+		echo "wrote docs/$$name.ipynb"; done
 
 gallery: $(VENV)/.app
 	@$(PY) -m pages.ui.gallery
@@ -145,6 +149,7 @@ models: $(VENV)/.app
 	@$(PY) -m training.train --role target $(TRAINING) $(ARGS)
 	@$(PY) -m training.train --role draft $(TRAINING) $(ARGS)
 	@$(PY) -m training.reward.train $(TRAINING)
+	@$(PY) -m training.head.train $(TRAINING)
 	@$(PY) -m training.evaluate $(TRAINING)
 
 format: $(VENV)/.dev

@@ -24,8 +24,10 @@ BUILT_ON["contrastive_decoding"] = {"autoregressive", "speculative"}
 ALLOWED = {
     # For make_messages, at development alone.
     "core/language": {"babel", "yaml", "core.decoding"},
-    # pandas: the type of Trace.to_pandas.
-    "core/decoding": {"torch", "typing_extensions", "pydantic_core", "pandas", "llguidance"},
+    # pandas, anywidget: the types of Trace.to_pandas and Trace.widget.
+    "core/decoding": {
+        *("torch", "typing_extensions", "pydantic_core", "pandas", "anywidget", "llguidance"),
+    },
     "core/models": {
         *("core.decoding", "torch", "transformers", "tokenizers", "safetensors"),
         *("huggingface_hub", "gguf", "httpx2", "numpy"),
@@ -47,7 +49,7 @@ ALLOWED = {
     "core/export": {
         *("core.decoding", "core.evaluation", "core.figures", "core.lessons", "core.traces"),
         *("fontTools", "typst", "PIL"),
-        *("kaleido", "choreographer", "pandas", "plotly"),
+        *("kaleido", "choreographer", "pandas", "plotly", "anywidget", "traitlets"),
     },
     "core/lessons": {
         *("core.decoding", "core.evaluation", "core.figures"),

@@ -15,6 +15,7 @@ from core.figures.base.theme import Theme
 from core.figures.decode.strip import kind_of, shown_text
 from core.language import N_, tr
 from core.traces.foreign import MAX_BYTES, ForeignAnswer, read_foreign
+from core.traces.foreign_formats import FORMATS
 from core.traces.foreign_tokens import ForeignToken
 from pages.ui.requests.state import RequestsView
 from pages.ui.run.figures import token_strip
@@ -32,7 +33,8 @@ _INTRO = N_(
 def menu(view: RequestsView) -> None:
     """The field for an answer, and what is wrong with what stands in it."""
     with st.popover(tr("Another server's answer"), key="foreign-offer", type="tertiary"):
-        st.text(_INTRO)
+        st.text(tr(_INTRO))
+        st.text(", ".join(each.name for each in FORMATS))
         st.text_area(
             tr("Answer (JSON)"),
             key=_FIELD,

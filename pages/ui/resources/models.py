@@ -74,6 +74,13 @@ def diffusion() -> list[str]:
     return [f"embedded:{name}" for name in list_diffusion()]
 
 
+def heads() -> list[str]:
+    """Return the names of the embedded draft heads, which one source of drafts alone takes."""
+    from core.models.places import list_heads
+
+    return [f"embedded:{name}" for name in list_heads()]
+
+
 def offered() -> list[str]:
     """Return the embedded, the operator's and, on one's own machine, the installed models."""
     packaged = filter(is_installed, PACKAGED) if free_choice() else ()
@@ -139,7 +146,7 @@ def free_choice() -> bool:
 
 def is_embedded(where: str) -> bool:
     """Return whether a model ships with the app, so that loading needs nothing else."""
-    return where in (*embedded(), *diffusion())
+    return where in (*embedded(), *diffusion(), *heads())
 
 
 def may_have_embedded_tokens(where: str) -> bool:
@@ -164,7 +171,7 @@ def is_at_hand(where: str) -> bool:
 
 def unknown(where: str) -> str:
     """Return why a model isn't offered, without reading any file of it; empty if it may be."""
-    if where in options() or where in diffusion():
+    if where in options() or where in (*diffusion(), *heads()):
         return ""
     if not free_choice():
         return NOT_OFFERED

@@ -49,7 +49,7 @@ def control_values_of(view: View, trace: Trace, controls: RunControls) -> dict[s
     for key, name in (("model", trace.model_id), (controls.draft, trace.draft_id)):
         row = row_of(key) if key and name else None
         if isinstance(row, Menu) and row.takes(row.in_address(name)):
-            values[key] = name
+            values.setdefault(key, name)
     return values
 
 

@@ -181,6 +181,8 @@ def _verification(view: SpecView, trace: Trace) -> None:
     prefetch = _prefetch(view, trace)
     figure.chart(parts.VERIFICATION.part(view, trace), (view.number, at, place), ahead=prefetch)
     _facts(view, trace, at, place, prefetch)
+    if trace.rounds[at].translation:
+        figure.chart(parts.TRANSLATION.part(view, trace), (view.number, at))
 
 
 def _show(view: SpecView, at: int, place: int) -> None:
@@ -284,7 +286,7 @@ _ENDS = {
     "room": "Fewer tokens were drafted than the length allows: no more would have fitted.",
     "confidence": "Drafting ended here by the confidence threshold.",
     "eos": "Drafting ended with a drafted end of sequence.",
-    "no_match": "Prompt lookup found no more text to repeat.",
+    "no_match": "The text gave no more tokens to propose.",
 }
 
 

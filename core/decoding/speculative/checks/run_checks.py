@@ -11,7 +11,7 @@ from ...record.trace import Check, Trace
 from ..config import MAX_DRAFT_LENGTH, Speculative
 from ..drafters.start import text_rule
 from ..rounds import candidate_of
-from ..types import CacheSizes, DraftRound, DraftToken
+from ..types import CacheSizes, DraftEnd, DraftRound, DraftToken
 
 
 def _caches(trace: Trace[Speculative]) -> Check:
@@ -24,7 +24,9 @@ def _caches(trace: Trace[Speculative]) -> Check:
         if step.target_cache != target:
             faults.append(f"round {nth(step.index)}: the target's cache is not {target}")
         peak = before + drafted if drafted else held
-        draft = CacheSizes(held, peak, min(peak, before + 1 + accepted))
+        # A head reads accepted tokens again.
+        kept = before + 1 + (0 if config.source.reads_hidden else accepted)
+        draft = CacheSizes(held, peak, min(peak, kept))
         if step.draft_cache != (draft if config.source.draws else None):
             faults.append(f"round {nth(step.index)}: the draft's cache is not {draft}")
         held = draft.after
@@ -64,9 +66,10 @@ def _drafting_fault(
     drafted = [token.token_id for token in step.drafted]
     if len(drafted) > step.draft_length:
         return "more was drafted than allowed"
-    ends = {"length" if step.draft_length == length else "room"}
+    ends: set[DraftEnd] = {"length" if step.draft_length == length else "room"}
     if len(drafted) < step.draft_length:
-        ends = {"no_match"} if config.source.from_text else {"room", "no_token"}
+        own: set[DraftEnd] = {"translation"} if config.source.needs_draft else {"no_match"}
+        ends = {"room", "no_token"} if config.source.draws else own
     unsure = [_confidence(token) < config.draft_threshold for token in step.drafted]
     if any(unsure[-1:]):
         ends = {"confidence"}

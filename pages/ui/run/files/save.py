@@ -206,12 +206,13 @@ def _opened(path: str, key: str) -> None:
     st.session_state["opened"] = upload.file_id
     shown = registry.page_at(path).view()
     shown.failure = ""
+    from core.traces.foreign_trace import read_answer
     from core.traces.lab_file import read_any
     from core.traces.many_file import read_runs
 
     try:
         data = content_of(upload)
-        if upload.name.lower().endswith(".jsonl"):
+        if upload.name.lower().endswith(".jsonl") and read_answer(data) is None:
             runs = read_runs(data)
             turn_to(registry.HOME if runs.has_searches else registry.page_at("many"), runs)
             return

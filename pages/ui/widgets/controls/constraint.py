@@ -70,8 +70,12 @@ ROWS: tuple[Control, ...] = declare(
 KEYS = tuple(row.key for row in ROWS)
 
 
-def draw_constraint() -> None:
-    """Draw the menu, and the text field of the chosen kind."""
-    draw("constraint")
+def draw_constraint(**more: Any) -> None:
+    """Draw the menu, and the text field of the chosen kind.
+
+    Args:
+        more: arguments of Streamlit's functions.
+    """
+    draw("constraint", **more)
     if (kind := value("constraint")) != _NONE:
-        draw(f"rule_{kind}")
+        draw(f"rule_{kind}", **more)
