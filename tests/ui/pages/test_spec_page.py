@@ -134,8 +134,14 @@ def test_every_source_is_chosen_with_its_own_settings_and_a_run_gives_them_back(
     row: DraftSource,
 ) -> None:
     moved = {
-        **{"ngram_size": 4, "ngram_min": 2, "suffix_factor": 3.0, "suffix_min_prob": 0.25},
-        **{"exit_layer": 5, "confidence": 0.5, "own_temperature": True, "draft_temperature": 1.5},
+        "ngram_size": 4,
+        "ngram_min": 2,
+        "suffix_factor": 3.0,
+        "suffix_min_prob": 0.25,
+        "exit_layer": 5,
+        "confidence": 0.5,
+        "own_temperature": True,
+        "draft_temperature": 1.5,
     }
     chosen = "embedded:draft" if row.name == "model" else row.name
     read = {**defaults(), **moved, "draft": chosen}.__getitem__
