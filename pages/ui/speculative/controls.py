@@ -11,13 +11,20 @@ import streamlit as st
 
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import MAX_LAYERS, MAX_POSTERIOR, Acceptance, Speculative
-from core.decoding.speculative.sources import SOURCES, DraftSource
+from core.decoding.speculative.sources import SOURCES
 from core.figures.base.labels import visible_token
 from core.models.places import DEFAULT_DRAFT, DEFAULT_DRAFTS
 from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
+from pages.ui.speculative.shape import (
+    DYNAMIC,
+    SHAPE_ROWS,
+    drafts_chain,
+    shape_keys,
+    source_of,
+)
 from pages.ui.widgets.controls import constraint, fold
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import (
@@ -38,7 +45,12 @@ LOOKUP = "prompt_lookup"
 _TEMPERATURE = {"draft_temperature"}
 # In the session's state: the target that the draft was set for, and that lookup was set for one.
 _TARGET, _LOOKUP_BEGUN = "spec_draft_for", "spec_lookup_begun"
-RULES: dict[str, str] = {"speculative": "Speculative", "exact": "Exact match", "typical": "Typical"}
+RULES: dict[str, str] = {
+    "speculative": "Speculative",
+    "exact": "Exact match",
+    "typical": "Typical",
+    "block": "Block",
+}
 NAMES = ("A", "B", "C")
 _WEIGHTS = {"target": (0.6, 0.3, 0.1), "draft": (0.2, 0.5, 0.3)}
 _RULE_NOTES: dict[str, str] = {
@@ -46,6 +58,8 @@ _RULE_NOTES: dict[str, str] = {
     "less likely than the draft does is accepted only sometimes.",
     "exact": "It keeps the target's distribution and accepts fewer tokens: only those that the "
     "target draws too.",
+    "block": "It keeps the target's distribution and accepts at least as many tokens in "
+    "expectation: the draft is judged as a whole.",
     "typical": "It changes the distribution: every drafted token that the target finds likely "
     "enough is accepted.",
 }
@@ -53,14 +67,9 @@ GREEDY_NOTE = "At temperature 0 every rule is greedy decoding: it keeps the targ
 _TYPICAL_HELP = "Typical acceptance: the threshold is min(epsilon, delta × exp(−entropy))."
 
 
-def _source(read: Read) -> DraftSource:
-    """Return the row of the chosen source; a name that is no source's is a draft model's."""
-    return SOURCES.get(read("draft"), SOURCES["model"])
-
-
 def _sets(setting: str) -> Callable[[Read], bool]:
     """Return the function that says whether a setting acts with the chosen source."""
-    return lambda read: setting in _source(read).settings
+    return lambda read: setting in source_of(read).settings
 
 
 _takes_temperature = _sets("draft_temperature")
@@ -102,7 +111,8 @@ ROWS = declare(
         {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}, field="scoring",
         help="One sequence with a query for each position, or one sequence for each position: "
         "the result is the same, the amount of work differs."),
-    Toggle("adaptive", "Adaptive draft length", False, field="adaptive",
+    *SHAPE_ROWS,
+    Toggle("adaptive", "Adaptive draft length", False, field="adaptive", acts=drafts_chain,
         help="The length grows by 2 after a round with all tokens accepted, and shrinks by 1 after "
         "any other (transformers’ heuristic)."),
     Number("ngram_size", "Lookup n-gram", 2, 1, 10, field="lookup_ngram",
@@ -158,7 +168,8 @@ _RUN = (
 
 _FOLDED = (
     *FILTER_KEYS,
-    *("scoring", "adaptive", "ngram_size", "ngram_min", "suffix_factor", "suffix_min_prob"),
+    *("scoring", "tree", "tree_nodes", "tree_picks", "adaptive"),
+    *("ngram_size", "ngram_min", "suffix_factor", "suffix_min_prob"),
     *("exit_layer", "confidence", "own_temperature", "draft_temperature"),
     *("typical_epsilon", "typical_delta"),
     *constraint.KEYS,
@@ -178,7 +189,7 @@ def config(read: Read = value) -> Speculative:
 
 def draft(read: Read = value) -> str:
     """Return the draft model; empty if the source needs none."""
-    chosen, source = str(read("draft")).strip(), _source(read)
+    chosen, source = str(read("draft")).strip(), source_of(read)
     if not source.needs_draft:
         return ""
     return chosen if chosen and chosen not in SOURCES else DEFAULT_DRAFTS[source.name]
@@ -245,9 +256,9 @@ def acceptance() -> Acceptance:
 
 def _more() -> None:
     draw_rail("spec-filters", _FILTER_ROWS)
-    draw("scoring", "adaptive")
+    draw("scoring", *shape_keys(value))
     # What would do nothing is left out.
-    draw(*(row.key for row in ROWS if row.field in _source(value).settings - _TEMPERATURE))
+    draw(*(row.key for row in ROWS if row.field in source_of(value).settings - _TEMPERATURE))
     if _takes_temperature(value):
         draw("own_temperature")
         if _has_own_temperature(value):
@@ -284,6 +295,8 @@ def control_values(trace: Trace) -> dict[str, Any]:
     values = shared.control_values(trace) | {
         "own_temperature": config.draft_temperature is not None
     }
+    if config.tree_nodes:
+        values["tree"] = DYNAMIC
     if config.drafter == "model" and models.is_embedded(trace.draft_id):
         values["draft"] = trace.draft_id
     return reached(_RUN, config, values)

@@ -17,6 +17,10 @@ from pages.ui.widgets.controls.control import value
 def draw(view: SpecView, trace: Trace) -> None:
     """The drawing of the selected round, and both ways timed side by side."""
     at = parts.selected_round(view)
+    if any(step.parents for step in trace.rounds):
+        for part in (parts.TREE, parts.MASK):
+            figure.chart(part.part(view, trace), (view.number, at, part.name), across=True)
+        return
     figure.chart(parts.FEED.part(view, trace), (view.number, at), across=True)
     st.caption(
         "Multi-query reads every position of one sequence; batch expansion makes a sequence for "

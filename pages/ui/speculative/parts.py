@@ -31,6 +31,12 @@ def _windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
     return windows_of(range(0, max(count, 1), columns), count)
 
 
+def _of_tree(view: SpecView, trace: Trace) -> dict[str, object] | None:
+    """Return the selected round of a run that drafted trees."""
+    drafted = any(step.parents for step in trace.rounds)
+    return {"trace": trace, "at": selected_round(view)} if drafted else None
+
+
 TIMELINE = PagePart(
     "timeline",
     figures.spec_timeline,
@@ -68,6 +74,18 @@ FEED = PagePart(
     lambda view, trace: {"trace": trace, "at": selected_round(view)},
     where=lambda view: f"round-{nth(selected_round(view))}",
 )
+TREE = PagePart(
+    "tree",
+    figures.spec_tree,
+    _of_tree,
+    where=lambda view: f"round-{nth(selected_round(view))}",
+)
+MASK = PagePart(
+    "mask",
+    figures.spec_mask,
+    _of_tree,
+    where=lambda view: f"round-{nth(selected_round(view))}",
+)
 OUTCOMES = PagePart(
     "outcomes",
     figures.spec_outcomes,
@@ -78,9 +96,9 @@ TRANSLATION = PagePart(
     "translation",
     figures.spec_translation,
     lambda view, trace: (
-        trace.config.drafter == "other_tokenizer"
-        and trace.rounds
-        and {"trace": trace, "at": selected_round(view)}
+        {"trace": trace, "at": selected_round(view)}
+        if any(step.translation for step in trace.rounds)
+        else None
     ),
     where=lambda view: f"round-{nth(selected_round(view))}",
 )
@@ -117,6 +135,8 @@ PARTS = (
         POSITIONS,
         LENGTHS,
         ACCEPTANCE,
+        TREE,
+        MASK,
         FEED,
         OUTCOMES,
         SERVER,

@@ -53,6 +53,8 @@ _NOTICE = """
 _OF_THE_RULE: dict[Acceptance, str] = {
     "speculative": "A token that the target finds likelier than the draft does is never rejected. "
     "Where the draft gives it too much probability, a random number decides.",
+    "block": "The draft is judged as a whole: a token may be accepted because a later one is. So "
+    "at least as many tokens are accepted as with speculative sampling, in expectation.",
     "exact": "The target draws a token of its own at every position, and the drafted one passes "
     "only if it is the same. So fewer tokens are accepted.",
     "typical": "No random number is used: a token passes if its target_prob lies above a "
@@ -303,6 +305,6 @@ def _ends(trace: Trace, at: int) -> None:
         caches += f", draft {draft_sizes.before} → {draft_sizes.peak} → {draft_sizes.after}"
     words = f"Cached tokens before the round, at most, after the rollback: {caches}."
     if step.masks:
-        models = "both models" if step.draft_cache else "the target"
+        models = "target and draft" if step.draft_cache else "the target"
         words += f" The constraint of {models} is rolled back to the same token."
     st.caption(f"{words} {_ENDS.get(step.draft_end, '')}")

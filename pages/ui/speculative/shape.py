@@ -1,0 +1,57 @@
+"""Controls of the draft's shape: a chain, or a tree by its widths or its number of nodes."""
+
+from __future__ import annotations
+
+from core.decoding.speculative.sources import SOURCES, DraftSource
+from pages.ui.widgets.controls.control import Number, Read
+from pages.ui.widgets.controls.options import Menu, Segments
+
+CHAIN, DYNAMIC = "chain", "dynamic"
+
+
+def source_of(read: Read) -> DraftSource:
+    """Return the row of the chosen source; a name that is no source's is a draft model's."""
+    return SOURCES.get(read("draft"), SOURCES["model"])
+
+
+def _drafts_tree(read: Read) -> bool:
+    return bool(read("tree") != CHAIN and source_of(read).name == "model")
+
+
+def drafts_chain(read: Read) -> bool:
+    return not _drafts_tree(read)
+
+
+def _is_dynamic(read: Read) -> bool:
+    return _drafts_tree(read) and bool(read("tree") == DYNAMIC)
+
+
+def _is_static(read: Read) -> bool:
+    return _drafts_tree(read) and bool(read("tree") != DYNAMIC)
+
+
+def shape_keys(read: Read) -> list[str]:
+    """Return the keys of the controls of the shape that act."""
+    keys = ["tree"] if source_of(read).name == "model" else []
+    keys += ["tree_nodes"] if _is_dynamic(read) else []
+    keys += ["tree_picks"] if _is_static(read) else []
+    return [*keys, *(["adaptive"] if drafts_chain(read) else [])]
+
+
+SHAPE_ROWS = (
+    Menu("tree", "Shape of the draft", CHAIN,
+        {CHAIN: "chain", "2.1.1": "tree 2,1,1", "3.2.1": "tree 3,2,1", "4.2.2": "tree 4,2,2",
+         DYNAMIC: "dynamic tree"},
+        field="tree_widths", acts=_drafts_tree, free=lambda: True,
+        to_field=lambda chosen: "" if chosen == DYNAMIC else chosen.replace(".", ","),
+        from_field=lambda widths: widths.replace(",", ".") or None,
+        help="A tree drafts several candidates for a position, which the target scores in one "
+        "forward. Type the widths of its levels: 3,2,1 drafts 3 tokens, 2 after each, 1 after "
+        "each of these. A dynamic tree has the paths that the draft finds likeliest."),
+    Number("tree_nodes", "Nodes of the tree", 12, 1, 64, field="tree_nodes", acts=_is_dynamic),
+    Segments("tree_picks", "Candidates", "top_k",
+        {"top_k": "Likeliest", "without_replacement": "Drawn",
+         "with_replacement": "Drawn with replacement"},
+        field="tree_picks", acts=_is_static,
+        help="The draft's likeliest tokens, or draws from its distribution."),
+)  # fmt: skip
