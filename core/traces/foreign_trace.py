@@ -15,7 +15,7 @@ from ..decoding.by_engine.config import ByEngine
 from ..decoding.config import MAX_CANDIDATES, Ended
 from ..decoding.errors import TraceError
 from ..decoding.loop.recording import least_entropy_of
-from ..decoding.record.notes import Note
+from ..decoding.record.notes import FOREIGN_ANSWER, Note
 from ..decoding.record.steps import (
     Candidate,
     Draw,
@@ -27,7 +27,6 @@ from ..decoding.record.steps import (
 from ..decoding.record.trace import Timings, Trace
 from .foreign import MAX_BYTES, ForeignAnswer, UnknownFormatError, read_foreign
 
-FOREIGN = "foreign_answer"
 _HEAD = 200
 _ENDS: dict[str, Ended] = {
     **dict.fromkeys(("stop", "eos", "end_turn"), "eos"),
@@ -199,4 +198,4 @@ def _notes(answer: ForeignAnswer, ids: _Ids) -> list[Note]:
         words.append(f"Of its {answer.choices} choices this is the first.")
     if not answer.prompt_ids:
         words.append("The prompt's tokens are unknown.")
-    return [Note(FOREIGN, " ".join(words))]
+    return [Note(FOREIGN_ANSWER, " ".join(words))]

@@ -49,6 +49,9 @@ DRAWS_UNKNOWN = Note(
 )
 # Notes of a run that was recorded, and not decoded here.
 RECORDED = (FROM_GENERATE, DRAWS_UNKNOWN)
+FOREIGN_ANSWER = "foreign_answer"
+# Keys of notes on what is unknown of a run that another program made.
+MADE_ELSEWHERE = {*(note.key for note in RECORDED), FOREIGN_ANSWER}
 
 
 def computed(rows: int, threads: int | None) -> Iterator[Note]:

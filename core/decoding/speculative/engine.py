@@ -23,7 +23,7 @@ from ..record.steps import Step
 from .candidates import Position, read_positions
 from .config import MAX_DRAFT_LENGTH, Speculative
 from .distributions import PositionShaper, Rows, residual_masses
-from .drafters.proposal import Draft, Proposal, ReadsHidden
+from .drafters.proposal import Draft, Proposal, ReadsHidden, ReadsRounds
 from .drafters.start import start_draft
 from .scoring import feed
 from .types import (
@@ -161,7 +161,7 @@ class Rounds:
             prefill=self._prefill,
         )
         self._index, self._prefill = self._index + 1, 0.0
-        return DraftRound(
+        step = DraftRound(
             index=self._index - 1,
             start=start,
             draft_length=length,
@@ -177,6 +177,9 @@ class Rounds:
             translation=proposal.translation,
             masks=masks,
         )
+        if offers(self._draft, ReadsRounds):
+            self._draft.after(step)
+        return step
 
     def _propose(self, start: int) -> tuple[Proposal, int]:
         """Draft tokens; also return the number allowed, as the target adds one token of its own."""

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Drafter: TypeAlias = Literal[
-    "model", "head", "early_exit", "prompt_lookup", "suffix", "ngram_cache", "other_tokenizer"
+    "model",
+    "head",
+    "early_exit",
+    "prompt_lookup",
+    "suffix",
+    "ngram_cache",
+    "jacobi",
+    "other_tokenizer",
 ]
 
 
@@ -27,6 +34,8 @@ class DraftSource:
         needs_draft: whether the user names a draft model.
         draws: whether each proposal is drawn from a distribution that is recorded; otherwise it
             has probability 1.
+        from_rounds: whether the proposals depend on the rounds so far: the rule is
+            `(rounds, ids, length)`.
         reads_hidden: whether the draft reads the target's hidden states; it then reads accepted
             tokens again.
         settings: fields of `Speculative` that act with this source only.
@@ -38,6 +47,7 @@ class DraftSource:
     start: str
     needs_draft: bool = False
     draws: bool = True
+    from_rounds: bool = False
     reads_hidden: bool = False
     settings: frozenset[str] = frozenset()
 
@@ -97,6 +107,14 @@ _ROWS = (
         words="the most frequent token after the last 4 to 1 tokens (llama.cpp's lookup)",
         start=f"{__package__}.drafters.ngram_cache:follow",
         draws=False,
+    ),
+    DraftSource(
+        name="jacobi",
+        label="Jacobi iterations",
+        words="the target's own predictions of the last round (lookahead decoding's iterations)",
+        start=f"{__package__}.drafters.jacobi:guess",
+        draws=False,
+        from_rounds=True,
     ),
     DraftSource(
         name="other_tokenizer",

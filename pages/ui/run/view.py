@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from core import language
 from core.decoding.methods import method_of
-from core.decoding.record.notes import RECOMPUTED
+from core.decoding.record.notes import MADE_ELSEWHERE, RECOMPUTED
 from core.decoding.record.steps import NO_RECORD, Step, TokenStep
 from core.decoding.record.trace import Timings, Trace
 from core.decoding.speculative.types import DraftRecord, DraftRound
@@ -150,8 +150,12 @@ class View(PageView):
         self.number += 1
 
     def open(self, trace: Trace, source: Source = "file") -> None:
-        """Show a trace from elsewhere; its checks are dropped and made again."""
+        """Show a trace from elsewhere; its checks are dropped and made again.
+
+        Notes tell what is unknown of a run that another program made.
+        """
         self.show(trace.with_checks(()), source)
+        self.failure = " ".join(words for key, words in trace.notes if key in MADE_ELSEWHERE)
         self.begin("check", jobs.check_trace(trace, with_model=False))
 
     def collect(self, name: str, result: Any) -> None:

@@ -78,9 +78,9 @@ TRANSLATION = PagePart(
     "translation",
     figures.spec_translation,
     lambda view, trace: (
-        trace.config.drafter == "other_tokenizer"
-        and trace.rounds
-        and {"trace": trace, "at": selected_round(view)}
+        {"trace": trace, "at": selected_round(view)}
+        if any(step.translation for step in trace.rounds)
+        else None
     ),
     where=lambda view: f"round-{nth(selected_round(view))}",
 )

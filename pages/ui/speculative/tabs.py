@@ -299,6 +299,6 @@ def _ends(trace: Trace, at: int) -> None:
         caches += f", draft {draft_sizes.before} → {draft_sizes.peak} → {draft_sizes.after}"
     words = f"Cached tokens before the round, at most, after the rollback: {caches}."
     if step.masks:
-        models = "both models" if step.draft_cache else "the target"
+        models = "target and draft" if step.draft_cache else "the target"
         words += f" The constraint of {models} is rolled back to the same token."
     st.caption(f"{words} {_ENDS.get(step.draft_end, '')}")

@@ -9,10 +9,12 @@ import pytest
 import torch
 from transformers.generation.candidate_generator import PromptLookupCandidateGenerator
 
-from core import Speculative
+from core import Shaping, Speculative, collect
 from core.decoding.speculative.drafters import ngram_cache, suffix
 from core.decoding.speculative.drafters.prompt_lookup import look_up
 from core.decoding.speculative.drafters.suffix import DEPTH
+from core.decoding.speculative.measurement.baseline import target_only
+from tests.decoding.speculative.speculations import target
 
 
 def test_prompt_lookup_drafts_what_transformers_does() -> None:
@@ -110,3 +112,27 @@ def test_suffixes_by_hand(ids: list[int], length: int, drafted: list[int]) -> No
 )
 def test_n_gram_counts_by_hand(ids: list[int], length: int, drafted: list[int]) -> None:
     assert ngram_cache.follow(ids, Speculative(), length) == drafted
+
+
+def test_a_jacobi_window_is_what_the_target_predicted_along_the_last_one() -> None:
+    """Against fresh forwards over each window; the first one repeats the prompt's last token."""
+    model = target("llama")
+    model.eos_ids = frozenset()
+    config = Speculative(
+        max_new_tokens=14, draft_length=5, drafter="jacobi", shaping=Shaping(temperature=0.0)
+    )
+    prompt, expected, compared = [5, 9, 2, 77], [77] * 5, 0
+    trace = collect(model, prompt, config)
+    assert trace.token_ids == collect(model, prompt, target_only(config)).token_ids
+    for step in trace.rounds:
+        window = [token.token_id for token in step.drafted]
+        known = expected[: len(window)]
+        assert window[: len(known)] == known
+        compared += len(known)
+        context = model.start([*prompt, *trace.token_ids[: step.start]])
+        predicted = [int(context.logits.argmax())]
+        predicted += [int(context.extend([token])[0, -1].argmax()) for token in window]
+        # The last prediction follows the whole window: only a bonus takes it.
+        last = len(window) + 1 if step.bonus else len(window)
+        expected = predicted[len(step.accepted) + 1 : last]
+    assert compared > 20

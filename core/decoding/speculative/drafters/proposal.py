@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ..config import Speculative
 from ..distributions import Rows
-from ..types import CacheSizes, DraftEnd, SourceToken
+from ..types import CacheSizes, DraftEnd, DraftRound, SourceToken
 
 Noise = Callable[[int], list[float]]
 """`noise(n)`: the run's next n uniform numbers."""
@@ -41,6 +41,14 @@ class ReadsHidden(Protocol):
 
     def see(self, hidden: Tensor) -> None:
         """Take in the hidden states of the tokens that the target has scored, `[n, width]`."""
+        ...
+
+
+class ReadsRounds(Protocol):
+    """A draft that reads the finished rounds."""
+
+    def after(self, step: DraftRound) -> None:
+        """Take in a finished round."""
         ...
 
 

@@ -9,7 +9,9 @@ from typing import Any
 
 from ...protocol import LanguageModel
 from ..config import Speculative
+from ..types import DraftRound
 from .head import HeadDraft
+from .jacobi import JacobiDraft, guess
 from .model import ModelDraft
 from .other_tokenizer import TranslatedDraft
 from .proposal import Draft
@@ -31,6 +33,8 @@ def start_draft(
         ConfigError, ModelError: the draft or a setting doesn't suit the target.
         PromptError: the prompt doesn't fit into the draft's context window.
     """
+    if config.source.from_rounds:
+        return JacobiDraft(target, config)
     if config.source.from_text:
         return TextDraft(text_rule(config), target, config)
     model = drafting_model(target, draft, config)
@@ -55,6 +59,15 @@ def drafting_model(
         return None
     model: LanguageModel = _named(source.start)(target, draft, config)
     return model
+
+
+def proposed_again(
+    config: Speculative, rounds: Sequence[DraftRound], ids: Sequence[int], length: int
+) -> list[int]:
+    """Return the tokens that a source without a model proposes after these rounds and ids."""
+    if config.source.from_rounds:
+        return guess(rounds, ids, length)
+    return text_rule(config)(ids, config, length)
 
 
 def text_rule(config: Speculative) -> Rule:

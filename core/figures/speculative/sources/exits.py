@@ -60,7 +60,8 @@ def exit_words(exits: ExitLayers) -> str:
     "Acceptance by exit layer",
     settings_caption,
     spec_exits_data,
-    subtitle=lambda exits, theme: (
+    subtitle=lambda exits, theme, part: (
+        not part.whole and f"{part.words}.",
         theme.in_words(
             "Each row: the likeliest token if the model ended after that layer, and the mean "
             "acceptance of its drafts. {Hue}: the token's probability."
@@ -96,9 +97,11 @@ def spec_exits(
     numbers = range(first, first + len(texts))
     names = [_name(one) for one in reversed(exits.exits)]
     cells = [cell for column, at in enumerate(numbers) for cell in _cells(exits, column, at)]
+    part = ShownPart("token", first, first + len(texts), count)
     sheet = Sheet(
         theme,
         paper,
+        facts={"part": part},
         plot_height=ROW_HEIGHT * (len(names) + 1),
         left=_LEFT,
         above=24,
@@ -106,7 +109,7 @@ def spec_exits(
     )
     frame = frame_of([0.0] * len(texts), width, max(len(texts), 3))
     add_grid(sheet, cells, names, numbers, frame, None, names=("token", "came out"))
-    ShownPart("token", first, first + len(texts), count).tell(sheet, wide_columns)
+    part.tell(sheet, wide_columns)
     return sheet
 
 
