@@ -64,7 +64,8 @@ class BeamSearch(MethodConfig):
             require_whole("BeamSearch", name, getattr(self, name), 1, self.num_beams)
         if self.shaping.synthid_depth:
             raise ConfigError(
-                "remembers one text, and a search has several paths: set it to 0 or take sampling.",
+                "follows the tokens of one text, and a beam search has several: set it to 0, or "
+                "take sampling.",
                 "synthid_depth",
                 "BeamSearch",
             )

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from ..config import MethodConfig
+from ..constraints.whole_text import keeps_to
 from ..counting import nth
 from ..methods import method_of
+from ..record.notes import CONSTRAINT_LEFT
 from ..record.steps import PromptPosition, PromptStep
 from ..record.trace import Check, Trace
 from .token_text import UNKNOWN, bare, says
@@ -118,7 +120,19 @@ def finish(trace: Trace) -> Check:
     short = len(trace.token_ids) <= config.min_new_tokens
     if reason == "eos" and short and config.shaping.constraint is None:
         faults.append("the run ended before min_new_tokens")
+    if reason == "eos" and not _keeps_to_constraint(trace):
+        faults.append("the finished text doesn't keep to the constraint")
     return count("finish_reason", faults, f"ended with {reason}")
+
+
+def _keeps_to_constraint(trace: Trace) -> bool:
+    """Return whether the answer's text is whole under the constraint; True where its bytes are not
+    known, or a note says that the constraint could not act to the end.
+    """
+    constraint, text = trace.config.shaping.constraint, "".join(_answer_texts(trace))
+    if constraint is None or constraint.kind == "lark" or "\ufffd" in text:
+        return True
+    return any(note.key == CONSTRAINT_LEFT for note in trace.notes) or keeps_to(constraint, text)
 
 
 def _stops_at(trace: Trace) -> int | None:

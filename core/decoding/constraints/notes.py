@@ -63,7 +63,7 @@ def _gave_way(
                 break
     last = len(token_ids) - 1
     if last < config.min_new_tokens and token_ids[last] in model.eos_ids:
-        yield _way("min_new_tokens", last)
+        yield _way("the minimum of new tokens", last)
 
 
 def _way(name: str, at: int) -> Note:

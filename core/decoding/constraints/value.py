@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from ..errors import ConfigError
 from ..validation import brief, require_choice, shortened
+from .references import has_finite_text
 
 if TYPE_CHECKING:
     from llguidance import LLParserLimits
@@ -39,6 +40,7 @@ _ONE_LINE: JsonCompileOptions = {
     "item_separator": ", ?",
     "key_separator": ": ?",
 }
+_ENDLESS = "no finite text is valid"
 _ONE_OF = "oneOf constraints are not supported"
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\\": "\\\\"}
 _CHARACTERS = {escape: character for character, escape in _ESCAPES.items()}
@@ -74,7 +76,7 @@ class Constraint:
             )
         if fault := _fault(self.kind, self.text):
             verb = f"is not {KIND_WORDS[self.kind]}"
-            if fault.startswith(("Unimplemented keys", _ONE_OF)):
+            if fault.startswith(("Unimplemented keys", _ONE_OF, _ENDLESS)):
                 verb = "is a JSON schema that llguidance can't keep to"
             raise ConfigError(f"{verb}: {fault}.", "text", "Constraint")
 
@@ -150,6 +152,8 @@ def _fault(kind: ConstraintKind, text: str) -> str:
         return f"it has more than {MAX_CHOICES:,} lines"
     if kind == "json" and (fault := _json_fault(text)):
         return fault
+    if kind == "json" and not has_finite_text(json.loads(text)):
+        return f"{_ENDLESS}: a required part refers to itself"
     if kind in ("json", "lark") and _multiple(kind, text) > MAX_MULTIPLE:
         return (
             "the least common multiple of all its multipleOf, without their decimal points, is "

@@ -8,6 +8,8 @@ from ..base.paper import SCREEN, Paper
 
 FEW_PANELS = 3
 """Maximum number of panels in a row on a phone."""
+PANELS_IN_VIEW = 5
+"""Maximum number of panels beside the page's controls, 1280 px wide, without scrolling sideways."""
 # Gap between panels, as a share of a panel's width.
 GAP = 0.06
 # Height of a panel's heading (four lines), and gap between rows, px.

@@ -31,7 +31,7 @@ from ..base.records import LABEL_LIMIT, ranked_labels, widest
 from ..base.sheet import EDGE, Properties, Sheet
 from ..base.theme import LIGHT, Theme
 from ..decode.stage_bars import shown_stages
-from .panels import FEW_PANELS, GAP, HEADS, Places, is_narrow, places_for
+from .panels import FEW_PANELS, GAP, HEADS, PANELS_IN_VIEW, Places, is_narrow, places_for
 from .words import lab_caption, setting, short_name
 
 # Width of a bar's percentage, px.
@@ -247,7 +247,7 @@ def _frame_panel(
     theme, count = sheet.theme, places.across
     domain, (bottom, upper) = places.x(place), places.y(place // count)
     whole = sheet.paper.printed or (is_narrow(sheet.paper) and count <= FEW_PANELS)
-    least = _WIDTH_OF_FEW if count <= FEW_PANELS else _WIDTH_OF_MANY
+    least = _WIDTH_OF_FEW if count <= PANELS_IN_VIEW else _WIDTH_OF_MANY
     width = sheet.room if whole else float(least)
     room = width / count - 6
     share = min(_PERCENT_WIDTH * count / (width * (1 - GAP)), 0.86 if whole else 0.6)

@@ -14,7 +14,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.lab.types import LabStep
 from core.export.part import Part, of_figure
 from core.figures.base.labels import stage_name, visible_token
-from core.figures.lab.panels import FEW_PANELS
+from core.figures.lab.panels import PANELS_IN_VIEW
 from core.figures.lab.words import lab_caption
 from pages.ui import platform
 from pages.ui.decode.state import DecodeView
@@ -262,7 +262,8 @@ def _charts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> boo
     # The server sends the draw on its way before the rest is built: it shows an eighth sooner.
     time.sleep(_TURN_SECONDS)
     stages = len(step.step.stages) - 1
-    with st.container(key=platform.key("stages-few" if stages <= FEW_PANELS else "stages-many")):
+    width = "few" if stages <= PANELS_IN_VIEW else "many"
+    with st.container(key=platform.key(f"stages-{width}")):
         figure.chart(_stages(step), key, ahead=prefetch)
     with st.container(key=platform.key("pair")):
         left, right = st.columns(2, gap="small")

@@ -159,7 +159,8 @@ def test_bans_give_way_and_a_note_says_so() -> None:
         trace = collect(model, "Say", long, draft=draft)
         assert trace.text in YES.choices
         last = len(trace.token_ids)
-        words = f"Min_new_tokens gave way at token {last}, where it would have left no token."
+        where = f"at token {last}, where it would have left no token."
+        words = f"The minimum of new tokens gave way {where}"
         assert [(note.key, note.words) for note in trace.notes if note.key == GAVE_WAY] == [
             (GAVE_WAY, words)
         ]
@@ -226,7 +227,7 @@ def test_a_grammar_beyond_the_bounds_is_refused_before_the_run() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "text"),
-    [("json", '{"$ref": "#"}'), ("regex", r"[^\s\S]"), ("lark", "start: start")],
+    [("regex", r"[^\s\S]"), ("lark", "start: start")],
 )
 def test_a_constraint_without_a_text_is_refused_before_the_run(kind, text) -> None:
     with pytest.raises(ConfigError, match="No token can begin") as told:
@@ -293,3 +294,14 @@ def test_only_special_tokens_that_the_grammar_takes_are_allowed() -> None:
     trace = collect(model, "Say", Sampling(max_new_tokens=8, seed=1, shaping=bias))
     assert 5 not in trace.token_ids
     assert CONSTRAINT_LEFT not in [note.key for note in trace.notes]
+
+
+@pytest.mark.parametrize("constraint", [NAME, DATE, YES], ids=lambda value: value.kind)
+def test_a_forged_constraint_is_found_without_the_model(constraint) -> None:
+    model = load_model("embedded:target")
+    trace = collect(model, "Say", _with(Sampling(max_new_tokens=60, seed=3), constraint))
+    assert trace.finish_reason == "eos" and not failed(trace)
+    for other in (Constraint("choice", "perhaps"), Constraint("regex", "x+"), NAME, DATE, YES):
+        if other != constraint:
+            forged = replace(trace, config=_with(trace.config, other))
+            assert "finish_reason" in failed(forged)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import time
 from contextlib import suppress
+from time import perf_counter
 
 import pytest
 
 from core import ConfigError, Greedy, Shaping, read_trace
+from core.decoding.constraints.references import has_finite_text
 from core.decoding.constraints.value import KINDS, Constraint, constraint_in
+from core.decoding.constraints.whole_text import keeps_to
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.figures.base.labels import settings_caption
 
@@ -127,3 +130,64 @@ def test_a_hostile_text_is_answered_soon() -> None:
         with suppress(ConfigError):
             Constraint(kind, text)
         assert time.perf_counter() - began < 10, (kind, text[:40])
+
+
+def _required(part: dict, **more: object) -> dict:
+    return {"type": "object", "properties": {"a": part}, "required": ["a"], **more}
+
+
+_SELF, _A = {"$ref": "#"}, {"$ref": "#/$defs/a"}
+_ALIAS = {"$defs": {"a": _A}}
+ENDLESS = [
+    _SELF,
+    _required(_A, **_ALIAS),
+    _required(_SELF),
+    {"type": "array", "minItems": 1, "items": _SELF},
+    {"anyOf": [_A, {"allOf": [_SELF]}], **_ALIAS},
+]
+FINITE = [
+    {"type": "object", "properties": {"a": _SELF}},
+    _required({"anyOf": [_SELF, {"type": "null"}]}),
+    {"type": "array", "items": _SELF},
+    {"properties": {"a": _SELF}, "required": ["a"]},
+]
+
+
+@pytest.mark.parametrize("schema", ENDLESS)
+def test_a_schema_without_a_finite_text_is_refused(schema) -> None:
+    with pytest.raises(ConfigError, match="no finite text is valid: a required part refers to"):
+        Constraint("json", json.dumps(schema))
+
+
+@pytest.mark.parametrize("schema", FINITE)
+def test_a_schema_that_may_refer_to_itself_is_kept(schema) -> None:
+    assert has_finite_text(schema)
+    Constraint("json", json.dumps(schema))
+
+
+def test_many_references_are_followed_in_a_short_time() -> None:
+    twice = {f"a{at}": {"allOf": [{"$ref": f"#/$defs/a{at + 1}"}] * 2} for at in range(60)}
+    started = perf_counter()
+    assert has_finite_text({"$ref": "#/$defs/a0", "$defs": {**twice, "a60": {"type": "null"}}})
+    assert not has_finite_text({"$ref": "#/$defs/a0", "$defs": {**twice, "a60": {"$ref": "#"}}})
+    assert perf_counter() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "kept", "broken"),
+    [
+        ("choice", "yes\nno", ("yes", "no"), ("ye", "maybe", "yesno", "")),
+        ("regex", "[0-9]{4}", ("1234",), ("123", "12345", "x")),
+        ("regex", "ü+", ("ü", "üü"), ("u", "")),
+        (
+            "json",
+            '{"type": "array", "items": {"enum": [1, "a"]}}',
+            ('[1, "a"]', "[]"),
+            ("[2]", "["),
+        ),
+    ],
+)
+def test_a_finished_text_is_tested_without_a_model(kind, text, kept, broken) -> None:
+    constraint = Constraint(kind, text)
+    assert all(keeps_to(constraint, one) for one in kept)
+    assert not any(keeps_to(constraint, one) for one in broken)

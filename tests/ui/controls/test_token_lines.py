@@ -6,6 +6,7 @@ import pytest
 
 from core import ConfigError, Greedy, Sampling, Shaping, collect, load_model
 from core.decoding.lab.step import lab_step, read_step_logits
+from core.decoding.shaping import stage as stage_of_shaping
 from core.decoding.shaping.orders import LLAMA_CPP
 from core.decoding.shaping.repeats import Repeat
 from core.models.scripted import ScriptedModel
@@ -148,3 +149,22 @@ def test_the_lab_takes_the_lists_too_and_a_text_that_a_run_looked_up(monkeypatch
 def test_a_method_that_refuses_a_state_offers_no_knob_for_it() -> None:
     assert "top_k" in FILTER_KEYS and "xtc_threshold" in FILTER_KEYS
     assert not {"mirostat", "mirostat_tau", "mirostat_eta", "adaptive_target"} & {*FILTER_KEYS}
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (0.2, "XTC removed ranks 1, 2, 70.0 % together: its number 0.2000"),
+        (0.7, "XTC didn't act: its number 0.7000 isn't below"),
+    ],
+)
+def test_the_notes_say_what_xtc_removed_and_why(number: float, said: str, monkeypatch) -> None:
+    monkeypatch.setattr(stage_of_shaping, "named_uniform", lambda *_: number)
+    probs = [0.05, 0.4, 0.3, 0.2, 0.05]
+    model = ScriptedModel({(): probs}, tokens=["<end>", "a", "b", "c", "d"])
+    shaping = Shaping(xtc_probability=0.5, xtc_threshold=0.1)
+    trace = collect(model, [1], Sampling(max_new_tokens=1, shaping=shaping))
+    step = trace.token_steps[0]
+    words = notice.words(trace, step)
+    assert said in words
+    assert ("reach 10.0 % only the least likely stays" in words) == (number < 0.5)

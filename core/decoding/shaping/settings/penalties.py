@@ -83,7 +83,7 @@ class Penalties(States):
             label="Constraint",
             help="Allow only tokens that keep to a rule: KIND=TEXT, where the kind is choice (one "
             "a line), regex, json (a JSON schema) or lark (a grammar). It acts first, on the "
-            "answer alone, in greedy too; a ban that would remove every allowed token gives way. "
+            "answer alone, in greedy too. A ban that would remove all allowed tokens doesn't act. "
             "None is off.",
             source="llguidance 1.9.1",
             absent="transformers takes a function in its place, `prefix_allowed_tokens_fn`; "
