@@ -13,8 +13,10 @@ from types import FrameType
 from typing import NoReturn
 
 from ..decoding.errors import ConfigError, DecodingError, is_of_memory
+from ..installation import COMMAND, pip_command
 from . import output
 from .commands import (
+    app,
     branch,
     check,
     compare,
@@ -43,9 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
     The parsed arguments hold the command's `run` and, as `options`, the option string of each
     setting; they hold neither if no command is given.
     """
-    parser = _Parser(
-        prog="python -m core", description="Decode with a language model and keep every step."
-    )
+    parser = _Parser(prog=COMMAND, description="Decode with a language model and keep every step.")
     commands = parser.add_subparsers(metavar="COMMAND")
     for name, command, text in (
         ("decode", decode, "stream a text and write its trace file"),
@@ -62,6 +62,7 @@ def build_parser() -> argparse.ArgumentParser:
         ("evaluate", evaluate, "which ways of decoding answer questions right"),
         ("models", models, "list the models at hand, load one, empty the cache of GGUF files"),
         ("serve", serve, "answer OpenAI's API, without the pages"),
+        ("app", app, "serve the pages and the API"),
     ):
         subparser = commands.add_parser(name, help=text)
         command.add(subparser)
@@ -89,23 +90,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         finally:
             sys.stdout.flush()
     except DecodingError as error:
-        output.say(f"python -m core: {error}")
+        output.say(f"{COMMAND}: {error}")
         code = 2
     except KeyboardInterrupt:
         output.say("\nstopped")
         code = 130
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith(__name__.partition(".")[0]):
+            raise
+        output.say(f"{COMMAND}: The package {error.name} isn't installed: {pip_command('app')}.")
+        code = 2
     except (MemoryError, ImportError, RuntimeError) as error:
         if not is_of_memory(error):
             raise
-        output.say(f"python -m core: {output.NO_MEMORY}")
+        output.say(f"{COMMAND}: {output.NO_MEMORY}")
         code = 1
     except OSError as error:
         if is_of_memory(error):
-            output.say(f"python -m core: {output.NO_MEMORY}")
+            output.say(f"{COMMAND}: {output.NO_MEMORY}")
         elif error.filename is not None or error.errno not in output.BROKEN:
             raise  # A file failed, not a stream: only files have names.
         elif not isinstance(error, BrokenPipeError):
-            output.say(f"python -m core: The output can't be written: {error.strerror}.")
+            output.say(f"{COMMAND}: The output can't be written: {error.strerror}.")
         code = 1
     output.drop_broken_streams()
     return code

@@ -6,10 +6,12 @@ import os
 import stat
 from pathlib import Path
 
+from ..installation import ASSETS
+
 EMBEDDED_PREFIX = "embedded:"
 GGUF_SUFFIX = ".gguf"
 DEFAULT_DRAFT = "embedded:draft"
-EMBEDDED_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "models"
+EMBEDDED_FOLDER = ASSETS / "models"
 
 
 def list_embedded() -> list[str]:

@@ -63,7 +63,7 @@ def load_model(
     if not isinstance(where, str | Path):
         raise ModelError(
             f"load_model takes a name or a path, got the type {type(where).__name__}; a model of "
-            "transformers goes into core.from_transformers(model, tokenizer)."
+            "transformers goes into from_transformers(model, tokenizer)."
         )
     stops = should_stop or never
     if is_remote(str(where).strip()):

@@ -10,6 +10,7 @@ from ..decoding.errors import TraceError
 from ..decoding.record.trace import Trace
 from ..decoding.record.tree import RunTree
 from ..decoding.serial import require_header
+from ..installation import COMMAND
 from .bounded_file import bytes_of, require_sparse
 from .schema.trace import trace_layout
 
@@ -39,8 +40,8 @@ def trace_of(data: Any) -> Trace:
     """
     if isinstance(data, dict) and data.get("schema") == RunTree.schema:
         raise TraceError(
-            "This file holds a tree of runs, not one run: open it on Decode, or with `core branch` "
-            "or `core figure`."
+            "This file holds a tree of runs, not one run: open it on Decode, or with "
+            f"`{COMMAND} branch` or `{COMMAND} figure`."
         )
     require_header(data, Trace)
     return trace_layout().read(data)

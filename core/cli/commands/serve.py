@@ -8,6 +8,7 @@ from itertools import chain
 
 from ...decoding.errors import ConfigError
 from ...decoding.validation import require_whole
+from ...installation import COMMAND
 from ..output import say
 
 _PORTS = 0, 65_535
@@ -64,6 +65,6 @@ def run(args: Namespace) -> int:
     try:
         serve(args.address, args.port, replace(operator, api_keys=keys), args.model)
     except AddressError as error:
-        say(f"python -m core: {error}")
+        say(f"{COMMAND}: {error}")
         return 1
     return 0

@@ -15,6 +15,7 @@ from core.figures.base.labels import (
     stage_setting,
     visible_token,
 )
+from core.installation import COMMAND
 from core.traces.data_path.fold import FoldedRow, fold
 from core.traces.data_path.steps import calls_in, calls_of, prompt_call, step_call
 from core.traces.data_path.types import FunctionCall
@@ -171,7 +172,7 @@ def _load(trace: Trace, recorded: Recorded | None) -> Data:
         if facts.layers and facts.width:
             pairs.append(("layers", f"{facts.layers} of width {facts.width}"))
         pairs += [("vocabulary", f"{facts.vocabulary:,} tokens"), ("numbers", facts.dtype)]
-        pairs.append(("its loading is recorded by", "python -m core path"))
+        pairs.append(("its loading is recorded by", f"{COMMAND} path"))
     return _box("Model and tokenizer are loaded", *pairs, words=_LOADED)
 
 

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from importlib import invalidate_caches
-from pathlib import Path
 from threading import Lock, Thread
 
 from core.decoding.errors import ModelError
+from core.installation import ROOT
 from core.models.packaged import PACKAGED, Packaged, is_installed
 from core.server.job import StoppedError
 from pages.ui.resources import models
@@ -19,14 +19,13 @@ from pages.ui.run.display import bar
 from pages.ui.run.jobs import Job
 from pages.ui.run.work import BackgroundWork
 
-_ROOT = Path(__file__).parents[4]
 _PIP = "-m pip install --no-deps --no-input --disable-pip-version-check --progress-bar raw -r"
 # Interval in seconds at which a stop is checked.
 _LOOK_SECONDS = 0.5
 # Prefix of pip's progress lines with `--progress-bar raw`, before the bytes so far and in all.
 _PROGRESS = "Progress "
 _FAILED = (
-    "{name} could not be installed: check the network, or type {command} in the project's folder, "
+    "{name} could not be installed: check the network, or type {command}, "
     "which shows what pip says."
 )
 _one_at_a_time = Lock()
@@ -67,7 +66,7 @@ def _install(job: Job, name: str) -> None:
     job.stage = f"Installing {package.words}"
     with _one_at_a_time:
         if not is_installed(name):
-            command = [sys.executable, *_PIP.split(), str(_ROOT / package.requirements)]
+            command = [sys.executable, *_PIP.split(), str(ROOT / package.requirements)]
             run_pip(job, command, name, package)
             invalidate_caches()
             if not is_installed(name):
