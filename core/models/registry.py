@@ -59,6 +59,11 @@ def load_model(
         ModelError: nothing there, no network, wrong kind of model, damaged or incomplete files,
             more than the free memory.
         LoadingStoppedError: `should_stop` said so.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> model.model_id, model.vocab_size, model.dtype
+        ('embedded:target', 4096, 'float32')
     """
     if not isinstance(where, str | Path):
         raise ModelError(

@@ -28,6 +28,13 @@ def read_trace(source: bytes | str | Path, *, max_bytes: int | None = None) -> T
 
     Raises:
         TraceError: the file is invalid; the message names the fault.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", Greedy(max_new_tokens=8))
+        >>> trace.save("run.json")
+        >>> read_trace("run.json") == trace
+        True
     """
     return trace_of(parsed(source, max_bytes))
 

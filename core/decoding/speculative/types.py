@@ -76,6 +76,14 @@ class DraftToken(NamedTuple):
         interval: for exact match, the interval that contains `uniform` if it passed: the token's
             part of the target's cumulative distribution.
         threshold: for typical acceptance, the threshold that target_prob must exceed.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> config = Speculative(draft_length=3, max_new_tokens=8)
+        >>> trace = collect(model, "Once upon a time", config, draft=load_model("embedded:draft"))
+        >>> first = trace.rounds[0].drafted[0]
+        >>> first.outcome, round(first.accept_prob, 2)
+        ('accepted', 1.0)
     """
 
     token_id: TokenId
@@ -109,6 +117,14 @@ class ExtraToken(NamedTuple):
         interval: interval that contains that number.
         candidates: candidates of a bonus token; a recovered token's are those of the rejected
             token.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> config = Speculative(draft_length=3, max_new_tokens=8)
+        >>> trace = collect(model, "Once upon a time", config, draft=load_model("embedded:draft"))
+        >>> extra = trace.rounds[0].bonus or trace.rounds[0].recovered
+        >>> 0 < extra.target_prob <= 1
+        True
     """
 
     token_id: TokenId
@@ -173,6 +189,14 @@ class DraftRound(Step):
         texts: text that each emitted token added to the running text.
         draft_cache: None for prompt lookup.
         finish_reason: set on the last round of a run that ended by itself.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> config = Speculative(draft_length=3, max_new_tokens=8)
+        >>> trace = collect(model, "Once upon a time", config, draft=load_model("embedded:draft"))
+        >>> first = trace.rounds[0]
+        >>> first.texts, first.draft_end
+        ((',', ' a', ' girl', ' named'), 'length')
     """
 
     kind: ClassVar[str] = "round"
