@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.installation import ASSETS
 from pages.ui import platform, registry
 from pages.ui.course import panel as lesson
 from pages.ui.platform import fragments, guard, shutdown, slot
@@ -23,7 +24,7 @@ fragments.reset()
 ahead.invalidate()
 st.set_page_config(
     page_title="Decoding Explorer",
-    page_icon=str(style.ASSETS / "icons" / "mark.svg"),
+    page_icon=str(ASSETS / "icons" / "mark.svg"),
     layout="wide",
     initial_sidebar_state="auto",
 )

@@ -30,7 +30,7 @@ ALLOWED = {
     },
     "core/traces": {
         *("core.decoding", "core.models", "torch", "transformers"),
-        *("google.protobuf", "opentelemetry", "pandas", "yaml"),
+        *("google.protobuf", "opentelemetry", "pandas", "pydantic", "pydantic_core", "yaml"),
     },
     "core/evaluation": {
         *("core.decoding", "core.models", "core.traces.bounded_file", "pandas", "pydantic"),

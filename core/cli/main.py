@@ -16,7 +16,6 @@ from ..decoding.errors import ConfigError, DecodingError, is_of_memory
 from ..installation import COMMAND, pip_command
 from . import output
 from .commands import (
-    app,
     branch,
     check,
     compare,
@@ -28,10 +27,10 @@ from .commands import (
     models,
     path,
     read,
-    serve,
     sweep,
     worksheet,
 )
+from .commands.serving import app, serve
 
 
 class _Parser(argparse.ArgumentParser):

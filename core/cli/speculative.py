@@ -1,4 +1,4 @@
-"""Speculative decoding on the command line, with a draft model or prompt lookup."""
+"""Speculative decoding on the command line, with the draft of each source."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from argparse import SUPPRESS, Namespace, _ArgumentGroup
 from ..decoding.errors import ConfigError
 from ..decoding.record.trace import Trace
 from ..decoding.speculative.config import Speculative
-from ..models.places import DEFAULT_DRAFT
+from ..decoding.speculative.sources import SOURCES
+from ..models.places import DEFAULT_DRAFT, DEFAULT_DRAFTS
 from .method import MethodOptions
 
 
@@ -21,17 +22,18 @@ def _add(group: _ArgumentGroup) -> None:
 
 
 def _draft(args: Namespace) -> str | None:
-    """Return the draft model's name, the embedded one by default; None for prompt lookup.
+    """Return the draft model's name, the embedded one by default; None if the source needs none.
 
     Raises:
-        ConfigError: a draft model is named with prompt lookup.
+        ConfigError: a draft model is named with a source that needs none.
     """
     named: str | None = getattr(args, "draft", None)
-    if getattr(args, "drafter", "model") == "model":
-        return named or DEFAULT_DRAFT
+    source = SOURCES[getattr(args, "drafter", "model")]
+    if source.needs_draft:
+        return named or DEFAULT_DRAFTS[source.name]
     if named:
         raise ConfigError(
-            "--draft does nothing with --drafter prompt_lookup; leave one of both out."
+            f"--draft does nothing with --drafter {source.name}; leave one of both out."
         )
     return None
 

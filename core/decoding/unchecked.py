@@ -45,7 +45,7 @@ def _named_by_revision(trace: Trace, checks: Sequence[Check]) -> bool:
 def _without_draft(trace: Trace, checks: Sequence[Check]) -> bool:
     config = trace.config
     drafts = isinstance(config, ContrastiveDecoding) or (
-        isinstance(config, Speculative) and config.drafter == "model"
+        isinstance(config, Speculative) and config.source.needs_draft
     )
     names = {"target_and_draft_probs_again", "draft_fits"}
     asked = any(check.by_model and check.name in names for check in checks)

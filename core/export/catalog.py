@@ -172,13 +172,17 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
         yield _all("watermark", of_figure("watermark", figures.watermark, trace))
     if any(step.states for step in steps):
         yield _all("state", of_figure("state", figures.sampler_state, trace))
-    if trace.config.shaping.constraint is not None:
-        yield _all("constraint", of_figure("constraint", figures.constraint_masses, trace))
+    yield from _of_constraint(trace)
     read = len(trace.prompt_step.positions) if trace.prompt_step else 0
     yield Entry("prompt", partial(wide, "prompt", figures.prompt_reading), "position", read)
     favourites = partial(wide, "favourites", figures.reading_favourites)
     yield Entry("favourites", favourites, "position", read + len(steps))
     yield _all("time", of_figure("time", figures.timing, [("This run", trace)]))
+
+
+def _of_constraint(trace: Trace) -> Iterator[Entry]:
+    if trace.config.shaping.constraint is not None:
+        yield _all("constraint", of_figure("constraint", figures.constraint_masses, trace))
 
 
 def _of_step(trace: Trace, name: str, draw: Figure[...], at: int, _: Paper) -> Part:
@@ -200,6 +204,7 @@ def _of_search(trace: Trace) -> Iterator[Entry]:
 
     yield Entry("tree", tree, "step", len(steps))
     yield Entry("step", step, "step", len(steps), node[0])
+    yield from _of_constraint(trace)
 
 
 def _of_rounds(trace: Trace) -> Iterator[Entry]:
@@ -219,6 +224,7 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
     yield _all("time", of_figure("time", figures.spec_time, trace))
     yield _all("positions", of_figure("positions", figures.spec_positions, trace))
     yield Entry("verification", verification, "round", count, opens)
+    yield from _of_constraint(trace)
     yield Entry(
         "feed",
         lambda at, _: of_figure("feed", figures.spec_feed, trace, at),

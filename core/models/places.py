@@ -11,6 +11,8 @@ from ..installation import ASSETS
 EMBEDDED_PREFIX = "embedded:"
 GGUF_SUFFIX = ".gguf"
 DEFAULT_DRAFT = "embedded:draft"
+# Embedded draft of each source that needs one.
+DEFAULT_DRAFTS = {"model": DEFAULT_DRAFT}
 EMBEDDED_FOLDER = ASSETS / "models"
 
 

@@ -250,9 +250,8 @@ def runs_to_frame(traces: Iterable[Trace], rows: str = "steps") -> pd.DataFrame:
 
     Example:
         >>> model = load_model("embedded:target")
-        >>> runs = [
-        ...     collect(model, "One day", Sampling(seed=seed, max_new_tokens=4)) for seed in (1, 2)
-        ... ]
+        >>> configs = [Sampling(seed=seed, max_new_tokens=4) for seed in (1, 2)]
+        >>> runs = [collect(model, "One day", config) for config in configs]
         >>> frame = runs_to_frame(runs)
         >>> frame.groupby("seed")["surprisal"].mean().round(2).to_dict()
         {1: 0.69, 2: 1.99}

@@ -104,6 +104,14 @@ def _decode() -> Iterator[Entry]:
         trace = make_trace(8, shaping=bound, hostile=bool(name))
         options = {"selected": 3, "free": make_trace(8)}
         yield f"{name}constraint_masses", "constraint_masses", (trace,), options
+        search = make_search(3, 8, shaping=bound, hostile=bool(name))
+        node = {"node": (2, 1), "selected": 2, "free": make_search(3, 8)}
+        yield f"{name}constraint of a beam", "constraint_masses", (search,), node
+        settings = {"constraint": bound.constraint, "drafter": "prompt_lookup"}
+        drafted = make_spec(16, hostile=bool(name), **settings)
+        yield f"{name}constraint of drafts", "constraint_masses", (drafted,), {"selected": 3}
+        for at in (at for at, step in enumerate(drafted.rounds) if step.drafted):
+            yield f"{name}constrained draft {at}", "spec_verification", (drafted, at, 0), {}
     for name, shaping in (
         ("green list", Shaping(watermark_bias=2.0)),
         ("SynthID", Shaping(synthid_depth=4, synthid_ngram=2)),

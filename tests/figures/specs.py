@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from core import Shaping, Speculative, Trace, check, collect
 from core.decoding.record.steps import StepSeconds
@@ -59,9 +60,10 @@ def spec_model(name: str = "target", *, hostile: bool = False) -> ScriptedModel:
 def make_spec(tokens: int = 30, *, hostile: bool = False, **settings: object) -> Trace:
     """A proved run."""
     temperature = float(settings.pop("temperature", 1.0))  # type: ignore[arg-type]
+    rule: Any = settings.pop("constraint", None)
     config = Speculative(
         max_new_tokens=tokens,
-        shaping=Shaping(temperature=temperature),
+        shaping=Shaping(temperature=temperature, constraint=rule),
         **{"seed": 3, **settings},  # type: ignore[arg-type]
     )
     draft = None if config.drafter == "prompt_lookup" else spec_model("draft", hostile=hostile)

@@ -63,6 +63,12 @@ def _missing(step: BeamStep, trace: Trace[BeamSearch]) -> str:
     widths = {len(row) for row in step.kept_logprobs} | {len(step.entropies)}
     if widths != {len(step.groups)} or len(step.kept_logprobs) != len(survivors):
         return f"{where}: a table has not one number for each row"
+    ruled = trace.config.shaping.constraint is not None
+    if len(step.masks) not in (0, ruled * len(step.groups)):
+        return f"{where}: there is not one mask for each row, or no constraint"
+    for row, mask in enumerate(step.masks):
+        if not mask.holds([math.exp(c.raw_logprob) for c in step.candidates if c.parent == row]):
+            return f"{where}: row {nth(row)} has candidates outside its mask"
     return "" if len(step.finished_texts) == len(step.finished) else f"{where}: a text is missing"
 
 

@@ -20,9 +20,11 @@ import torch
 from torch import Tensor
 
 from ..config import Ended
+from ..constraints.grammar import masks_of
 from ..errors import DecodingError
 from ..loop.run import process_prompt, token_limit
 from ..protocol import LanguageModel
+from ..record.masks import Mask
 from ..record.steps import Step
 from .candidates import (
     LogProbabilities,
@@ -99,6 +101,7 @@ class _GroupChoice(NamedTuple):
         raw_logprobs: each token's unshaped log-probability after its parent.
         table: `[survivors, rows of the group]`: each survivor's shaped log-probability after every
             row.
+        masks: what the constraint allowed after each row; empty without one.
     """
 
     group: _Group
@@ -108,6 +111,7 @@ class _GroupChoice(NamedTuple):
     logprobs: list[float]
     raw_logprobs: list[float]
     table: list[list[float]]
+    masks: tuple[Mask, ...]
 
 
 class _Search:
@@ -169,6 +173,7 @@ class _Search:
             origin="sampled" if self._generator else "argmax",
             seconds=BeamSeconds(forward, scored - started, perf_counter() - scored),
             finish_reason=None if self.rows else max(ended, key=lambda entry: entry.score).item,
+            masks=tuple(mask for f in choices for mask in f.masks),
         )
 
     def _search(self, group: _Group, log_probs: Tensor, taken: Sequence[int]) -> _GroupChoice:
@@ -193,9 +198,9 @@ class _Search:
         group.stopped_by = group.hypotheses.stop_reason(best, self._index + 1)
         at = (choice.parents, choice.token_ids)
         table = shaped[:, [choice.token_ids[place] for place in survivors]].t().tolist()
-        return _GroupChoice(
-            group, choice, ends, survivors, shaped[at].tolist(), rows[at].tolist(), table
-        )
+        masks = masks_of(self._model, rows, self._shaper.allowed)
+        raw = rows[at].tolist()
+        return _GroupChoice(group, choice, ends, survivors, shaped[at].tolist(), raw, table, masks)
 
     def _ending(self, row: _BeamRow, token_id: int) -> Ended | None:
         if token_id in self._eos_ids:

@@ -12,6 +12,8 @@ from torch import Tensor
 
 from ..checks.forwards import entropy_of, largest_logit, logit_tolerance, nan_first
 from ..checks.nearby_rows import NearbyRows
+from ..checks.same_record import difference
+from ..constraints.grammar import masks_of
 from ..counting import nth
 from ..errors import DecodingError
 from ..loop.run import read_again
@@ -159,6 +161,10 @@ class Rescoring:
 
         row = _Row(step, at, raw.float(), tolerance, shape)
         self._note(step.index, [*_raw_errors(step, at, raw), *row.errors()])
+        if step.masks:
+            again = masks_of(self._model, raw[None], self._shaper.allowed)
+            wrong = difference(step.masks[at], again, tolerance)
+            self._note(step.index, [math.inf if wrong else 0.0])
         return row
 
     def _note(self, index: int, errors: Sequence[float]) -> None:

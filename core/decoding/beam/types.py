@@ -15,6 +15,7 @@ from ..record.bounds import (
     ByColumn,
     FiniteNumber,
     Index,
+    LeftOut,
     LongText,
     Nats,
     Rank,
@@ -22,6 +23,7 @@ from ..record.bounds import (
     ShortText,
     TokenId,
 )
+from ..record.masks import Mask
 from ..record.steps import MethodRecord, Step
 from .config import MAX_BEAMS
 
@@ -100,6 +102,8 @@ class BeamStep(Step):
         origin: `argmax` takes the best K candidates, `sampled` draws them.
         finish_reason: finish reason of the best hypothesis; set on the last step of a search that
             ended.
+        masks: what the constraint allowed after each row's path; empty without one, and in files
+            from before masks were recorded.
 
     Example:
         >>> model = load_model("embedded:target")
@@ -123,6 +127,7 @@ class BeamStep(Step):
     origin: Literal["argmax", "sampled"]
     seconds: BeamSeconds
     finish_reason: Ended | None = None
+    masks: Annotated[tuple[Mask, ...], _Rows, LeftOut(lambda step: not step.masks)] = ()
 
     @property
     def kept(self) -> tuple[BeamCandidate, ...]:

@@ -6,6 +6,7 @@ engines that use llguidance; a vocabulary without a token for each character has
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -16,6 +17,7 @@ from torch import Tensor
 from ..errors import ConfigError
 from ..loop.text import encode_continuation
 from ..protocol import LanguageModel
+from ..record.masks import Mask, WantedToken
 from ..validation import shortened
 from .value import Constraint, limits
 
@@ -192,3 +194,25 @@ class Grammar:
         mask = torch.zeros(size, dtype=torch.bool)
         mask[self._stops] = True
         return mask
+
+
+def masks_of(model: LanguageModel, logits: Tensor, allowed: Tensor | None) -> tuple[Mask, ...]:
+    """Return the record of each row's mask; empty without a constraint.
+
+    Args:
+        logits: the model's own, `[n, vocab]`.
+        allowed: `[n, vocab]`: True for each token that the constraint left.
+    """
+    if allowed is None:
+        return ()
+    log_probs = torch.log_softmax(logits.double(), dim=-1)
+    masses = log_probs.masked_fill(~allowed, -torch.inf).logsumexp(-1).tolist()
+    best, ids = (part.tolist() for part in log_probs.max(-1))
+    return tuple(
+        Mask(
+            int(row.sum()),
+            min(mass, 0.0),
+            None if row[top] else WantedToken(top, model.token_text(top), math.exp(log_prob)),
+        )
+        for row, mass, top, log_prob in zip(allowed, masses, ids, best, strict=True)
+    )

@@ -4,14 +4,40 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from ..record.characters import is_byte_part, joined_parts
+from ..record.masks import Mask, WantedToken
 from ..record.steps import Candidate, TokenStep
 from ..record.trace import Trace
 
+if TYPE_CHECKING:
+    from ..beam.types import BeamCandidate, BeamStep
+    from ..speculative.types import DraftRound, DraftToken, ExtraToken
+
+    Token: TypeAlias = Candidate | BeamCandidate | DraftToken | ExtraToken
+
 NAME = "constraint"
 _TAIL = 24
+
+
+class PlacedToken(NamedTuple):
+    """A token of a text.
+
+    Args:
+        at: 0 for the first generated token.
+        text: what it adds to the constrained text; empty in a thought.
+        logprob: its log-probability in the unshaped model, nats.
+        mask: what the constraint allowed; None where none acted, or its mask wasn't recorded.
+    """
+
+    at: int
+    token: Token
+    text: str
+    logprob: float
+    mask: Mask | None
 
 
 class ConstrainedStep(NamedTuple):
@@ -28,10 +54,10 @@ class ConstrainedStep(NamedTuple):
     """
 
     at_step: int
-    token: Candidate
+    token: Token
     allowed: int
     log_mass: float
-    wanted: Candidate | None
+    wanted: WantedToken | None
     place: str
 
     @property
@@ -40,28 +66,94 @@ class ConstrainedStep(NamedTuple):
         return self.allowed == 1
 
 
-def constrained_steps(trace: Trace) -> list[ConstrainedStep]:
-    """Return the steps on which a constraint acted; none for a run without one."""
+def tokens_of(trace: Trace, path: Sequence[BeamCandidate] = ()) -> list[PlacedToken]:
+    """Return the tokens of a run's text, or of a beam search's path."""
+    return [
+        *_of_steps(trace.token_steps),
+        *_of_rounds(trace.rounds),
+        *_of_path(trace.beam_steps, path),
+    ]
+
+
+def constrained_steps(trace: Trace, path: Sequence[BeamCandidate] = ()) -> list[ConstrainedStep]:
+    """Return the steps of a run's text, or of a beam search's path, on which a constraint acted."""
     constraint, found = trace.config.shaping.constraint, list[ConstrainedStep]()
     place, end = JsonPlace(), ""
-    for step in trace.token_steps:
-        at = next((at for at, stage in enumerate(step.stages) if stage.name == NAME), None)
-        if constraint is not None and at is not None:
-            top = step.candidates[0]
-            found.append(
-                ConstrainedStep(
-                    step.index,
-                    step.chosen,
-                    step.stages[at].kept,
-                    _log_mass(step, at),
-                    top if top.removed_by == NAME else None,
-                    place.pointer if constraint.kind == "json" else end,
-                )
-            )
-        if step.phase == "answer":
-            place.read(step.text)
-            end = (end + step.text)[-_TAIL:]
+    for token in tokens_of(trace, path):
+        if constraint is not None and token.mask is not None:
+            where = place.pointer if constraint.kind == "json" else end
+            found.append(ConstrainedStep(token.at, token.token, *token.mask, where))
+        place.read(token.text)
+        end = (end + token.text)[-_TAIL:]
     return found
+
+
+def constrained_position(trace: Trace, at: int, place: int) -> ConstrainedStep | None:
+    """Return what the constraint allowed the target at a drafted position of round `at`; None
+    without its mask, and after a drafted token that was not allowed.
+
+    Args:
+        place: the position; -1 is that of the target's own token.
+    """
+    step, constraint = trace.rounds[at], trace.config.shaping.constraint
+    accepted = len(step.accepted)
+    position = place if place >= 0 else accepted
+    drafted = step.drafted[:position]
+    if constraint is None or not step.masks or any(token.refused for token in drafted):
+        return None
+    before = [text for earlier in trace.rounds[:at] for text in earlier.texts]
+    before += [
+        *step.texts[: min(position, accepted)],
+        *(token.text for token in drafted[accepted:]),
+    ]
+    text = "".join(before)
+    where = pointer_of(text) if constraint.kind == "json" else text[-_TAIL:]
+    token = step.drafted[place] if place >= 0 else step.extra
+    return token and ConstrainedStep(step.start + position, token, *step.masks[position], where)
+
+
+def _of_steps(steps: Sequence[TokenStep]) -> Iterator[PlacedToken]:
+    for step in steps:
+        at = next((at for at, stage in enumerate(step.stages) if stage.name == NAME), None)
+        text = step.text if step.phase == "answer" else ""
+        mask = None if at is None else _mask(step, at)
+        yield PlacedToken(step.index, step.chosen, text, -step.surprisal, mask)
+
+
+def _mask(step: TokenStep, at: int) -> Mask:
+    """Return the mask that the stage at a place recorded."""
+    top = step.candidates[0]
+    refused = top.removed_by == NAME
+    wanted = WantedToken(top.token_id, top.text, top.raw_prob) if refused else None
+    return Mask(step.stages[at].kept, _log_mass(step, at), wanted)
+
+
+def _of_rounds(rounds: Sequence[DraftRound]) -> Iterator[PlacedToken]:
+    for step in rounds:
+        tokens: list[DraftToken | ExtraToken] = [*step.accepted]
+        tokens += [step.extra] if step.extra else []
+        positions: list[DraftToken | ExtraToken] = [*step.drafted]
+        positions += [step.bonus] if step.bonus else []
+        for at, (token, text, position) in enumerate(
+            zip(tokens, step.texts, positions, strict=False)
+        ):
+            pairs = position.candidates
+            prob = next(pair.target_raw_prob for pair in pairs if pair.token_id == token.token_id)
+            logprob = math.log(prob) if prob > 0 else -math.inf
+            mask = step.masks[at] if step.masks else None
+            yield PlacedToken(step.start + at, token, text, logprob, mask)
+
+
+def _of_path(steps: Sequence[BeamStep], path: Sequence[BeamCandidate]) -> Iterator[PlacedToken]:
+    texts = list[str]()
+    for _, group in groupby((token.text for token in path), is_byte_part):
+        parts = list(group)
+        joined = joined_parts(parts)
+        # A character's text comes with the last of its parts.
+        texts += [*[""] * (len(parts) - len(joined)), *joined]
+    for step, token, text in zip(steps, path, texts, strict=False):
+        mask = step.masks[token.parent] if step.masks else None
+        yield PlacedToken(step.index, token, text, token.raw_logprob, mask)
 
 
 def answer_from(steps: Sequence[object]) -> int | None:
@@ -80,9 +172,9 @@ def _log_mass(step: TokenStep, at: int) -> float:
     return min(0.0, math.log(prob) - math.log(renormalised))
 
 
-def text_logprob(trace: Trace) -> float:
-    """Return the log-probability of a run's tokens under the unshaped model, in nats."""
-    return -math.fsum(step.surprisal for step in trace.token_steps)
+def text_logprob(trace: Trace, path: Sequence[BeamCandidate] = ()) -> float:
+    """Return the log-probability of a text's tokens under the unshaped model, in nats."""
+    return math.fsum(token.logprob for token in tokens_of(trace, path))
 
 
 class JsonPlace:

@@ -91,12 +91,7 @@ class RecordLayout(Generic[_Record]):
         kinds: Kinds | None = None,
     ) -> None:
         self._codecs, self._rules, self._kinds = codecs or {}, rules or {}, kinds or {}
-        self._part = self._record(record)
-
-    @property
-    def schema(self) -> CoreSchema:
-        """Return pydantic's schema; the metadata of each record names its class and constants."""
-        return self._part.schema
+        self.schema, self._plain = self._record(record)
 
     @cached_property
     def _validator(self) -> SchemaValidator:
@@ -104,8 +99,8 @@ class RecordLayout(Generic[_Record]):
 
     def plain(self, value: _Record) -> dict[str, Any]:
         """Return dicts, lists, strings and numbers, ready for `json.dump`."""
-        assert self._part.plain
-        return cast(dict[str, Any], self._part.plain(value))
+        assert self._plain
+        return cast(dict[str, Any], self._plain(value))
 
     def read(self, data: Any) -> _Record:
         """Return the record from plain values, the inverse of `plain`.

@@ -92,6 +92,8 @@ class StepShaper:
     Attributes:
         answer_from: number of generated tokens before the answer, where a constraint begins; None
             while the run thinks.
+        allowed: `[n, vocab]` of the last `rows`: True for each token that the constraint left; None
+            without one.
     """
 
     def __init__(
@@ -110,6 +112,7 @@ class StepShaper:
         grammars: Callable[[], Grammars] | None = None,
     ) -> None:
         self.answer_from: int | None = 0
+        self.allowed: Tensor | None = None
         self._grammars = grammars
         self.draws, self.known = draws and shaping.temperature > 0, known
         self.min_tokens_to_keep, self.forwards = min_tokens_to_keep, forwards
@@ -233,9 +236,11 @@ class StepShaper:
             ids: for each row, as in `distributions`.
             indexes: for each row, as in `distributions`.
         """
-        first = [name for name in self._names if name not in (*self._warpers, *WATERMARKS)]
+        rule = [name for name in self._names if name == "constraint"]
+        others = (*rule, *self._warpers, *WATERMARKS)
+        first = [name for name in self._names if name not in others]
         last = [name for name in self._names if name in WATERMARKS]
-        for names in (first, *([name] for name in self._warpers), *([last] if last else [])):
+        for names in (rule, first, *([name] for name in self._warpers), last):
             acts = [
                 self._acts(names, row_ids, index)[0]
                 for row_ids, index in zip(ids, indexes, strict=True)
@@ -245,6 +250,8 @@ class StepShaper:
                 logits = torch.stack([reduce(_apply, row_acts, row) for row, row_acts in rows])
             elif any(acts):
                 logits = reduce(_apply, acts[0], logits)
+            if names is rule and rule:
+                self.allowed = logits > -math.inf
         return logits
 
     def _one_by_one(self, names: Sequence[str], size: int) -> bool:

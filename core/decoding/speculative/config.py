@@ -8,11 +8,11 @@ from typing import ClassVar, Literal, TypeAlias
 from ..config import SEED, SHARE, MethodConfig, setting
 from ..shaping.config import Shaping
 from ..validation import TEMPERATURE, Interval
+from .sources import SOURCES, Drafter, DraftSource
 
 Acceptance: TypeAlias = Literal["speculative", "exact", "typical"]
 Scoring: TypeAlias = Literal["multi_query", "batch_expansion"]
 SCORINGS: tuple[Scoring, ...] = ("multi_query", "batch_expansion")
-Drafter: TypeAlias = Literal["model", "prompt_lookup"]
 
 # Upper bound of typical acceptance's two numbers.
 MAX_POSTERIOR = 0.99
@@ -37,8 +37,7 @@ class Speculative(MethodConfig):
             2024), which changes the output distribution.
         scoring: `multi_query` feeds one sequence with a query for each position; `batch_expansion`
             feeds one sequence for each position.
-        drafter: `model` is a second model; `prompt_lookup` repeats the tokens that followed an
-            earlier occurrence of the last tokens.
+        drafter: source of the drafted tokens; each is a row of `sources`.
         draft_temperature: temperature of the draft; None uses that of `shaping`, whose filters and
             penalties act on both models.
         draft_threshold: drafting ends after a token whose draft probability (before temperature and
@@ -74,7 +73,9 @@ class Speculative(MethodConfig):
         "speculative", "speculative sampling, the target's own sample, or typical acceptance"
     )
     scoring: Scoring = setting("multi_query", "one sequence with many queries, or many sequences")
-    drafter: Drafter = setting("model", "a second model, or what followed the last tokens before")
+    drafter: Drafter = setting(
+        "model", "; ".join(f"{row.name}: {row.words}" for row in SOURCES.values())
+    )
     draft_temperature: float | None = setting(None, "the draft's own", TEMPERATURE)
     draft_threshold: float = setting(
         0.0, "the draft stops behind a token that it is less sure of", SHARE
@@ -87,6 +88,16 @@ class Speculative(MethodConfig):
     posterior_threshold: float = setting(0.09, "of typical acceptance: epsilon", _POSTERIOR)
     posterior_alpha: float = setting(0.3, "of typical acceptance: delta", _POSTERIOR)
     seed: int = setting(0, within=SEED)
+
+    @property
+    def source(self) -> DraftSource:
+        """Row of the drafter."""
+        return SOURCES[self.drafter]
+
+    @property
+    def draft_draws(self) -> bool:
+        """True if a uniform number draws each drafted token."""
+        return self.source.draws and self.draft_shaping.temperature > 0
 
     @property
     def lossless(self) -> bool:

@@ -110,10 +110,14 @@ def shaper_of(
 
 
 class PositionShaper:
-    """Converts the logits of consecutive positions to their distributions."""
+    """Converts the logits of consecutive positions to their distributions.
+
+    `allowed` is that of the `StepShaper` for the last logits.
+    """
 
     def __init__(self, model: LanguageModel, config: Speculative, shaping: Shaping) -> None:
         self._shaper = shaper_of(model, config, shaping)
+        self.allowed: Tensor | None = None
         # At temperature 0 every row is one-hot.
         self.draws = self._shaper.draws
 
@@ -132,6 +136,7 @@ class PositionShaper:
         count, first = len(logits), len(ids) - len(logits) + 1
         histories = [ids[: first + row] for row in range(count)]
         shaped = self._shaper.rows(logits, histories, range(index, index + count))
+        self.allowed = self._shaper.allowed
         if not self.draws:
             values, places = shaped.max(dim=-1)
             if not _all_finite(values):

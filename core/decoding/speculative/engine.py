@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from ..config import Ended
+from ..constraints.grammar import masks_of
 from ..loop.run import process_prompt, token_limit
 from ..loop.text import Ending
 from ..protocol import Context, LanguageModel
@@ -22,7 +23,8 @@ from ..record.steps import Step
 from .candidates import Position, read_positions
 from .config import MAX_DRAFT_LENGTH, Speculative
 from .distributions import PositionShaper, Rows, residual_masses
-from .drafting import Draft, ModelDraft, PromptLookup, Proposal
+from .drafters.proposal import Draft, Proposal
+from .drafters.start import start_draft
 from .scoring import feed
 from .types import (
     CacheSizes,
@@ -40,7 +42,6 @@ from .verification import (
     recovered,
     verify_all,
 )
-from .vocabularies import require_same_vocabulary
 
 
 def generate(
@@ -54,23 +55,19 @@ def generate(
     Args:
         prompt_ids: at least one id; prompt and generated tokens together stay within the target's
             context window. If the draft's window is shorter, the draft stops proposing at its end.
-        draft: the draft model, unless tokens are looked up in the text.
+        draft: the draft model, if the source needs one.
 
     Raises:
         PromptError: the prompt is empty, holds an unknown id or is too long.
         ModelError: the vocabularies differ.
         DecodingError: a model returned no distribution, or every token is banned.
     """
-    if draft is not None:
-        require_same_vocabulary(model, draft)
     prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
     yield prompt_step
     with torch.inference_mode():
         # The last token is read again with the first drafted tokens, so that all rounds are alike.
         context.rollback(1)
-        source: Draft = PromptLookup(model, config)
-        if draft is not None:
-            source = ModelDraft.start(draft, model, prompt_ids, config)
+        source = start_draft(model, draft, prompt_ids, config)
     run = Rounds(model, context, source, prompt_ids, config)
     while not run.finished:
         with torch.inference_mode():
@@ -155,6 +152,7 @@ class Rounds:
         caches = self._roll_back(result, verdict)
         verified = perf_counter()
         tokens, extra = self._record(result, verdict)
+        masks = masks_of(self._model, logits, self._shaper.allowed)
         seconds = RoundSeconds(
             propose=proposed - began,
             score=scored - proposed,
@@ -176,6 +174,7 @@ class Rounds:
             draft_cache=caches[1],
             seconds=seconds,
             finish_reason=verdict.reason,
+            masks=masks,
         )
 
     def _propose(self, start: int) -> tuple[Proposal, int]:
@@ -305,7 +304,7 @@ class Rounds:
         candidates: tuple[PairCandidate, ...],
     ) -> DraftToken:
         proposal, verification = scored.proposal, scored.verifications[row]
-        token_id = proposal.token_ids[row]
+        token_id, allowed = proposal.token_ids[row], self._shaper.allowed
         return DraftToken(
             token_id=token_id,
             text=self._model.token_text(token_id),
@@ -321,4 +320,5 @@ class Rounds:
             draft_interval=proposal.intervals[row],
             interval=verification.interval,
             threshold=verification.threshold,
+            refused=allowed is not None and not allowed[row, token_id],
         )

@@ -10,20 +10,22 @@ from ..method import Method
 from ..record.notes import NOT_LOSSLESS, Note
 from ..record.steps import RunTokens, Step, emitted_tokens
 from .config import Speculative
+from .sources import SOURCES
 from .types import DraftRecord, DraftRound
 
 
 def require_draft(config: Speculative, draft_id: str | None) -> None:
     """Raise ConfigError if a needed draft model is missing, or an unneeded one is given."""
-    if config.drafter == "model" and draft_id is None:
+    if config.source.needs_draft and draft_id is None:
+        free = ", ".join(repr(row.name) for row in SOURCES.values() if not row.needs_draft)
         raise ConfigError(
-            "Speculative decoding needs a draft model: pass draft=..., or set drafter to "
-            "'prompt_lookup'."
+            "Speculative decoding needs a draft model: pass draft=..., or set drafter to one that "
+            f"needs none ({free})."
         )
-    if config.drafter == "prompt_lookup" and draft_id is not None:
+    if not config.source.needs_draft and draft_id is not None:
         raise ConfigError(
-            f"Prompt lookup needs no draft model, got {draft_id}: leave it out, or set "
-            "drafter to 'model'."
+            f"The drafter {config.drafter!r} needs no draft model, got {draft_id}: leave it out, "
+            "or set drafter to 'model'."
         )
 
 

@@ -16,10 +16,10 @@ def whole_rounds(trace: Trace[Speculative]) -> Check:
     faults = []
     if len(trace.rounds) + (trace.prompt_step is not None) != len(trace.steps):
         faults.append("the trace holds steps of another method")
-    if trace.config.drafter != "model" and (
+    if not trace.config.source.needs_draft and (
         trace.draft_id or trace.draft_revision or trace.draft_dtype
     ):
-        faults.append("nothing but the text drafts here, and a draft model is named")
+        faults.append("the source of the drafts needs no draft model, and one is named")
     faults += [fault for step in trace.rounds if (fault := _missing(step, trace.config))]
     return count("rounds_whole", faults, "rounds with something missing")
 
@@ -32,7 +32,7 @@ def _missing(step: DraftRound, config: Speculative) -> str:
         if any(candidate.draft_prob is None for candidate in token.candidates):
             return f"{where}: a candidate lacks the draft's probability"
         unknown = [candidate.draft_raw_prob is None for candidate in token.candidates]
-        if set(unknown) != {config.drafter != "model"}:
+        if set(unknown) != {not config.source.draws}:
             return f"{where}: the draft's own probability is missing, or has no source"
         if (token.threshold is None) != (config.acceptance != "typical"):
             return f"{where}: a threshold is missing, or has no use"
@@ -59,6 +59,14 @@ def _missing(step: DraftRound, config: Speculative) -> str:
         return f"{where}: the target added no token, and the run went on"
     if step.extra is not None and candidate_of(extra_candidates(step), step.extra.token_id) is None:
         return f"{where}: the target's token is not among the candidates"
+    ruled = config.shaping.constraint is not None
+    if len(step.masks) not in (0, ruled * (len(step.drafted) + 1)):
+        return f"{where}: a position lacks its mask, or there is no constraint"
+    for mask, candidates in zip(step.masks, positions_of(step), strict=False):
+        if not mask.holds([c.target_raw_prob for c in candidates if c.target_prob > 0]):
+            return f"{where}: the target has probabilities outside its mask"
+    if any(token.refused and (token.target_prob > 0 or not step.masks) for token in step.drafted):
+        return f"{where}: the target has a probability for a token that is not allowed"
     return "" if len(step.texts) == len(step.token_ids) > 0 else f"{where}: a text is missing"
 
 

@@ -14,12 +14,14 @@ from ..record.bounds import (
     Bounds,
     ByColumn,
     Index,
+    LeftOut,
     Prob,
     Seconds,
     ShortText,
     TokenId,
     Uniform,
 )
+from ..record.masks import Mask
 from ..record.steps import MethodRecord, Step
 from .config import MAX_DRAFT_LENGTH
 
@@ -76,6 +78,7 @@ class DraftToken(NamedTuple):
         interval: for exact match, the interval that contains `uniform` if it passed: the token's
             part of the target's cumulative distribution.
         threshold: for typical acceptance, the threshold that target_prob must exceed.
+        refused: whether the constraint doesn't allow the token, so that target_prob is 0.
 
     Example:
         >>> model = load_model("embedded:target")
@@ -100,6 +103,7 @@ class DraftToken(NamedTuple):
     draft_interval: tuple[Prob, Prob] | None = None
     interval: tuple[Prob, Prob] | None = None
     threshold: Prob | None = None
+    refused: Annotated[bool, LeftOut(lambda token: not token.refused)] = False
 
 
 class ExtraToken(NamedTuple):
@@ -189,6 +193,8 @@ class DraftRound(Step):
         texts: text that each emitted token added to the running text.
         draft_cache: None for prompt lookup.
         finish_reason: set on the last round of a run that ended by itself.
+        masks: what the constraint allowed the target after the last emitted token and after each
+            drafted token; empty without one, and in files from before masks were recorded.
 
     Example:
         >>> model = load_model("embedded:target")
@@ -213,6 +219,11 @@ class DraftRound(Step):
     draft_cache: CacheSizes | None
     seconds: RoundSeconds
     finish_reason: Ended | None = None
+    masks: Annotated[
+        tuple[Mask, ...],
+        Bounds(max_length=MAX_DRAFT_LENGTH + 1),
+        LeftOut(lambda step: not step.masks),
+    ] = ()
 
     @property
     def accepted(self) -> tuple[DraftToken, ...]:

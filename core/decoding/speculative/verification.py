@@ -9,7 +9,7 @@ from ..errors import DecodingError
 from .acceptance import accept_probability, typical_threshold
 from .config import Speculative
 from .distributions import NO_TOKEN, Drawn, Rows, entropies, residual
-from .drafting import Noise
+from .drafters.proposal import Noise
 
 
 class Verification(NamedTuple):

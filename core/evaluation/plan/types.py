@@ -67,7 +67,7 @@ class Way:
             raise ConfigError(
                 f"Way {brief(self.name)}: system has more than {MAX_SYSTEM:,} characters."
             )
-        drafts = isinstance(self.config, Speculative) and self.config.drafter == "model"
+        drafts = isinstance(self.config, Speculative) and self.config.source.needs_draft
         if drafts != bool(self.draft):
             need = "needs a draft" if drafts else "has no use for a draft"
             raise ConfigError(f"Way {brief(self.name)} {need}; see its config's drafter.")

@@ -266,4 +266,7 @@ def _setting(name: str, value: object) -> str:
         return words if value else f"no {words}"
     if isinstance(value, float):
         return f"{words} {value:g}"
-    return f"{words} {plain_name(str(value), 30).strip()}"
+    shown = str(value)
+    # A choice among words, such as `prompt_lookup`.
+    shown = shown.replace("_", " ") if shown.isidentifier() else shown
+    return f"{words} {plain_name(shown, 30).strip()}"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ...decoding.constraints.reading import ConstrainedStep, constrained_steps, text_logprob
-from ...decoding.counting import nth
+from ...decoding.counting import counted, nth
 from ...decoding.record.trace import Trace
 from ..base.axes import PERCENT_TICKS, axis, token_sheet
 from ..base.figure import TableRows, figure, table
@@ -19,23 +19,33 @@ from ..base.labels import (
     table_text,
     visible_token,
 )
-from ..base.marks import add_selection, hover_texts
-from ..base.paper import SCREEN, Paper
-from ..base.sheet import Sheet
+from ..base.marks import add_note, add_selection, hover_texts
+from ..base.paper import SCREEN, SMALL, Paper
+from ..base.sheet import Properties, Sheet
 from ..base.theme import LIGHT, Theme
+from ..beam.window import Node
+from .words import path_of
 
 _PALE = 0.3
 # Height of the marks of forced steps, above every bar.
 _TOP = 1.05
+# A lower bar has its number beside it, where a column has this width, px.
+_LOW, _COLUMN = 0.05, 11
+# The height of the longest of these numbers, and of a mark.
+_NUMBER, _MARK = 0.28, 0.025
 
 
 @table(
     "step token_id token allowed forced mass log_mass wanted_id wanted wanted_probability place",
     whole="wanted_id",
 )
-def constraint_masses_data(trace: Trace) -> TableRows:
-    """Return the numbers of each step under the constraint, with the tokens' raw text."""
-    for step in constrained_steps(trace):
+def constraint_masses_data(trace: Trace, node: Node | None = None) -> TableRows:
+    """Return the numbers of each step under the constraint, with the tokens' raw text.
+
+    Args:
+        node: a node of a beam search, as in `constraint_masses`.
+    """
+    for step in constrained_steps(trace, path_of(trace, node)):
         name = (nth(step.at_step), step.token.token_id, table_text(step.token.text))
         mass = (step.allowed, step.forced, math.exp(step.log_mass), step.log_mass)
         wanted = step.wanted and (table_text(step.wanted.text), step.wanted.raw_prob)
@@ -43,19 +53,25 @@ def constraint_masses_data(trace: Trace) -> TableRows:
         yield (*name, *mass, wanted_id, *(wanted or (None, None)), table_text(step.place))
 
 
-def _price(trace: Trace, free: Trace | None, log_mass: Sequence[float]) -> str:
+def _price(trace: Trace, node: Node | None, free: Trace | None, log_mass: Sequence[float]) -> str:
     """Return the constraint's price in words."""
-    own, kept = text_logprob(trace), math.fsum(log_mass)
+    path, best = path_of(trace, node), path_of(trace)
+    own, kept = text_logprob(trace, path), math.fsum(log_mass)
+    begin, count = len(trace.token_ids) - len(log_mass), len(path or trace.token_ids)
+    of_path = f" of the path to step {nth(node[0])}" if node and path != best else ""
     sentence = (
-        f"The {len(trace.token_ids)} tokens have ln p = {nats(own, 2)} under the model and "
+        f"ln p of the {counted(count, 'token')}{of_path} = {nats(own, 2)} under the model, "
         f"{nats(own - kept, 2)} within the constraint; the sum of ln S is the "
         f"difference, {nats(kept, 2)}."
     )
+    if not path and begin > 0:
+        sentence = f"It acts in the answer, from step {nth(begin)} on. {sentence}"
     if free is None:
         return sentence
+    of_best = f", of the best path here {nats(text_logprob(trace, best), 2)}" if of_path else ""
     return (
-        f"{sentence} The {len(free.token_ids)} tokens of the free run have ln p = "
-        f"{nats(text_logprob(free), 2)}."
+        f"{sentence} ln p of the {counted(len(free.token_ids), 'token')} of the free run = "
+        f"{nats(text_logprob(free, path_of(free)), 2)}{of_best}."
     )
 
 
@@ -63,7 +79,7 @@ def _price(trace: Trace, free: Trace | None, log_mass: Sequence[float]) -> str:
     "Mass that the constraint allowed",
     settings_caption,
     constraint_masses_data,
-    subtitle=lambda trace, free, log_mass: _price(trace, free, log_mass),
+    subtitle=_price,
     alt=lambda forced, refused, log_mass, lowest, lowest_number: (
         f"The model's probability mass on the allowed tokens at {len(log_mass)} steps; at "
         f"{forced} of them one token alone was allowed, and at {refused} the model's likeliest "
@@ -82,6 +98,7 @@ def _price(trace: Trace, free: Trace | None, log_mass: Sequence[float]) -> str:
 def constraint_masses(
     trace: Trace,
     *,
+    node: Node | None = None,
     free: Trace | None = None,
     selected: int | None = None,
     theme: Theme = LIGHT,
@@ -91,13 +108,14 @@ def constraint_masses(
     its likeliest token where that one was not allowed.
 
     Args:
+        node: a node of a beam search, whose path is drawn; None draws the best one.
         free: a run with the same settings without the constraint, for the price.
 
     A click on a bar hands over `customdata = [step index, token id]`.
     """
-    steps = constrained_steps(trace)
+    steps = constrained_steps(trace, path_of(trace, node))
     if not steps:
-        return "No constraint acted in this run, so there is nothing to show."
+        return "No constraint acted in this run, or its masks weren't recorded."
     lowest = min(steps, key=lambda step: step.log_mass)
     sheet = token_sheet(
         theme,
@@ -125,7 +143,21 @@ def constraint_masses(
     sheet.traces.append(_marks(theme, "not allowed", refused, [prob for _, prob in wanted]))
     if selected is not None and paper.selection:
         add_selection(sheet, nth(selected))
+    if sheet.room >= _COLUMN * max(8, steps[-1].at_step - steps[0].at_step):
+        _add_numbers(sheet, steps)
     return sheet
+
+
+def _add_numbers(sheet: Sheet, steps: Sequence[ConstrainedStep]) -> None:
+    """Write the numbers of low bars, upright above them and above a refused token's mark."""
+    look: Properties = {"textangle": -90, "yanchor": "bottom", "borderpad": 0, "yshift": 3}
+    for step in steps:
+        mass = math.exp(step.log_mass)
+        if mass < _LOW:
+            mark = step.wanted.raw_prob if step.wanted else 1.0
+            over = mark + _MARK if mark < mass + _NUMBER else mass
+            number, where = percent(mass), (nth(step.at_step), over)
+            add_note(sheet, "S", number, *where, size=SMALL, color=sheet.theme.muted, **look)
 
 
 def _marks(

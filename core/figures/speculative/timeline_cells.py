@@ -58,6 +58,7 @@ def cells_of_rounds(rounds: Sequence[DraftRound], first: int, depth: int) -> lis
                 f"target_prob {percent(token.target_prob)}",
                 f"draft_prob {percent(token.draft_prob)}",
                 f"accept_prob {number(token.accept_prob)}",
+                token.refused and "not allowed by the constraint",
                 token.uniform is not None and f"uniform number {number(token.uniform)}",
             )
             cells.append(TokenCell(column, place, token.outcome, token.text, hover, (at, place)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ...decoding.constraints.reading import constrained_position
 from ...decoding.counting import nth, span_key
 from ...decoding.record.trace import Trace
 from ...decoding.speculative.types import PairCandidate
@@ -11,6 +12,7 @@ from ..base.axes import axis, named_axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
     NBSP,
+    escaped,
     lines,
     percent,
     percent_ticks,
@@ -24,6 +26,7 @@ from ..base.marks import token_bars
 from ..base.paper import SCREEN, Paper
 from ..base.sheet import Properties, Sentences, Sheet, no_selection
 from ..base.theme import LIGHT, Theme
+from ..constraint.words import allowed_words
 from .position import VerifiedPosition, position_at, shown_candidates
 from .verification_strip import add_strip
 from .words import (
@@ -91,7 +94,19 @@ def _alt(verified: VerifiedPosition, shown: Sequence[PairCandidate]) -> Sentence
     )
 
 
-def _subtitle(verified: VerifiedPosition) -> str:
+def _subtitle(verified: VerifiedPosition) -> Sentences:
+    """Return what is drawn, and what the constraint allowed the target."""
+    allowed = constrained_position(verified.trace, verified.at, verified.place)
+    drafted, own = verified.drafted, verified.place == EXTRA
+    refused = drafted is not None and drafted.refused and not own
+    return (
+        _drawn(verified),
+        refused and "The constraint doesn’t allow the drafted token: the target gives it 0\u00a0%.",
+        allowed is not None and escaped(allowed_words(allowed)),
+    )
+
+
+def _drawn(verified: VerifiedPosition) -> str:
     if verified.drafted is None:
         return "The bonus comes from the target alone: the draft has no say at this position."
     if rule_of(verified.trace) != "speculative":

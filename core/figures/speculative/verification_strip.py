@@ -96,7 +96,8 @@ def _strip_title(found: VerifiedPosition) -> str:
             hit = show_token(found.extra.text, _LIMIT)
             return f"the target drew {hit}, not {show_token(token.text, _LIMIT)}"
         return "where the number fell on the target’s distribution"
-    return f"accept_prob {number(token.accept_prob)}"
+    refused = ": not allowed" if token.refused else ""
+    return f"accept_prob {number(token.accept_prob)}{refused}"
 
 
 def add_strip(sheet: Sheet, found: VerifiedPosition, bottom: float) -> None:

@@ -143,6 +143,8 @@ def verification_words(
         greedy: whether the run has no random choice.
     """
     pair = f"target_prob {percent(token.target_prob)}, draft_prob {percent(token.draft_prob)}"
+    if token.refused:
+        pair = f"The constraint doesn't allow this token, so the target gives it 0{NBSP}%. {pair}"
     end = "" if token.outcome != "not_reached" else _UNREACHED[token.passed]
     if rule == "typical" and token.threshold is not None:
         passed = "above" if token.passed else "not above"

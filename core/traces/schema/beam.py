@@ -32,6 +32,8 @@ def _numbers_for_every_row(step: BeamStep) -> None:
         raise ValueError("a candidate's parent is no row of its beam")
     if len(step.entropies) != rows or any(len(table) != rows for table in step.kept_logprobs):
         raise ValueError("a table has not one number for each row of the beam")
+    if len(step.masks) not in (0, rows):
+        raise ValueError("there is not one mask for each row of the beam")
     if len(step.kept_logprobs) != len(step.kept):
         raise ValueError("the table has not one row for each kept candidate")
     if len(step.finished_texts) != len(step.finished):

@@ -41,6 +41,8 @@ def _outcomes_in_order(step: DraftRound) -> None:
     extras = sum(extra is not None for extra in (step.recovered, step.bonus))
     if len(step.texts) != accepted + extras or not step.texts:
         raise ValueError("a round has not one text for each token that it emits")
+    if len(step.masks) not in (0, len(step.drafted) + 1):
+        raise ValueError("there is not one mask for each scored position")
     if extras == 0 and step.finish_reason is None:
         raise ValueError("a round without a token of the target's must end the run")
 

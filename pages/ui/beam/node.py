@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import exp
 
 import streamlit as st
 
 from core.decoding.beam.replay import lineage
 from core.decoding.beam.types import BeamCandidate, BeamStep
+from core.decoding.constraints.reading import constrained_steps
 from core.decoding.counting import nth
 from core.decoding.record.characters import joined_parts
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import BREAK, nats, percent, table_text, visible_token
 from core.figures.beam.words import fate_words, margin_words, place_words, score_at
+from core.figures.constraint.words import constraint_place, standing_words
 from pages.ui import platform
 from pages.ui.beam.state import BeamView
 from pages.ui.run.display import go_on
@@ -81,9 +84,17 @@ def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
         "node-fate": _first_upper(fate_words(step, chosen)),
         "node-path": "".join(_shown(text) for text in joined_parts([c.text for c in path])),
         "node-numbers": "\n".join(
-            filter(None, (_numbers(trace, at, chosen), _why(trace, at, chosen)))
+            filter(
+                None, (_numbers(trace, at, chosen), _why(trace, at, chosen), *_allowed(trace, path))
+            )
         ),
     }
+
+
+def _allowed(trace: Trace, path: Sequence[BeamCandidate]) -> list[str]:
+    """What the constraint allowed on this path before its last token."""
+    steps = constrained_steps(trace, path)[-1:]
+    return [standing_words(trace, step) for step in steps if step.token is path[-1]]
 
 
 def _first_upper(words: str) -> str:
@@ -104,8 +115,6 @@ def _numbers(trace: Trace, at: int, chosen: BeamCandidate) -> str:
 
 
 def _prob(chosen: BeamCandidate) -> float:
-    from math import exp
-
     return exp(min(chosen.raw_logprob, 0.0))
 
 
@@ -146,4 +155,34 @@ def _siblings(step: BeamStep, chosen: BeamCandidate) -> None:
         },
         numbers={"log-prob": "%.3f", "sum": "%.3f"},
         most_rows=_SIBLINGS,
+    )
+
+
+def masks(view: BeamView, trace: Trace) -> None:
+    """What the constraint allowed after each path of the beam, at the selected step."""
+    step = trace.beam_steps[view.node[0]] if view.node else None
+    if step is None or not step.masks:
+        return
+    firsts = {c.parent: c for c in reversed(step.candidates)}
+    paths = [lineage(trace.beam_steps, step.index, firsts[row]) for row in sorted(firsts)]
+    found = [constrained_steps(trace, path)[-1] for path in paths]
+    texts = ["".join(joined_parts([c.text for c in path[:-1]])) for path in paths]
+    wanted = [allowed.wanted.text if allowed.wanted else "" for allowed in found]
+    st.caption(
+        f"The paths in the beam at step {nth(step.index)}, each with a constraint of its own. The "
+        "search doesn't divide by S: a path's sum is of the model's own log-probabilities."
+    )
+    table.draw(
+        "masks",
+        {
+            "row": [str(nth(path[-1].parent)) for path in paths],
+            "path": [table_text(visible_token(text[-24:])) for text in texts],
+            "it stands": [table_text(constraint_place(trace, allowed)) for allowed in found],
+            "allowed": [f"{allowed.allowed:,}" for allowed in found],
+            "S": [percent(exp(allowed.log_mass)) for allowed in found],
+            "ln S": [nats(allowed.log_mass, 2) for allowed in found],
+            "likeliest, not allowed": [
+                table_text(visible_token(text, 24)) if text else "" for text in wanted
+            ],
+        },
     )

@@ -14,6 +14,7 @@ from core.figures.beam.window import windows
 from pages.ui.beam import controls
 from pages.ui.beam.state import BeamView
 from pages.ui.resources import examples
+from pages.ui.run.figures import constraint
 from pages.ui.run.parts import FigureWindow, PagePart
 from pages.ui.widgets.controls.control import value
 
@@ -69,4 +70,7 @@ BY_HAND = PagePart(
     figures.beam_by_hand,
     lambda _view, _trace: _by_hand(),
 )
-PARTS = (TREE, STEP, RIVALS, BY_HAND)
+CONSTRAINT = constraint.part_of(
+    lambda view: {"node": view.node, "selected": view.node and view.node[0]}
+)
+PARTS = (TREE, STEP, CONSTRAINT, RIVALS, BY_HAND)

@@ -13,13 +13,14 @@ from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.beam.words import beam_caption, winner_words
+from core.figures.constraint.words import path_of
 from pages.ui import platform
 from pages.ui.beam import compare, controls, node, parts, state
 from pages.ui.beam.state import BeamView
 from pages.ui.run import address
 from pages.ui.run.display import later, panel
 from pages.ui.run.display.panel import Tab
-from pages.ui.run.figures import figure, pager
+from pages.ui.run.figures import constraint, figure, pager
 from pages.ui.shell import glossary
 from pages.ui.widgets import ahead, play, style
 from pages.ui.widgets.controls import link
@@ -83,7 +84,9 @@ def _redraw() -> None:
 
     What is said of the candidate is there before the larger figure, which follows.
     """
-    platform.rerun(STEP, TREE)
+    trace = BeamView.current().trace
+    ruled = trace is not None and trace.config.shaping.constraint is not None
+    platform.rerun(STEP, TREE, *([LOOKS] if ruled else []))
 
 
 def _step(view: BeamView) -> None:
@@ -99,6 +102,11 @@ def _looks(view: BeamView) -> None:
     """The tabs, and the watch over what a press in them starts."""
     trace, ranking, search = as_ranked(view)
     drawings = {
+        **constraint.tab(
+            *(view, trace, parts.CONSTRAINT, view.node),
+            on_click=partial(_on_path, view, trace),
+            then=partial(node.masks, view, trace),
+        ),
         "paths": Tab("Hypotheses", partial(compare.hypotheses, view, ranking, search)),
         "greedy": Tab("Greedy comparison", partial(compare.draw, view, trace, _redraw)),
         "guesses": Tab("Parent guesses", partial(compare.guesses, view, trace, _redraw)),
@@ -106,6 +114,14 @@ def _looks(view: BeamView) -> None:
     }
     panel.tabs("beam-look", drawings, linked=False, ready=drawings)
     panel.watch(view)
+
+
+def _on_path(view: BeamView, trace: Trace, custom: list[object]) -> None:
+    """Select the step of the drawn path that a click on the constraint's figure names."""
+    if custom and isinstance(custom[0], int | float):
+        at = int(custom[0])
+        view.look_at(at, trace.beam_steps[at].candidates.index(path_of(trace, view.node)[at]))
+        _redraw()
 
 
 def _by_hand(view: BeamView, trace: Trace) -> None:

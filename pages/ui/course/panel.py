@@ -25,8 +25,10 @@ from pages.ui.widgets.controls import link
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
-# While a step waits, and afterwards, when only its numbers may change.
+# While a step waits for the page, and otherwise, when only its numbers may change; longer where a
+# class is connected.
 _WAITING_SECONDS, _SHOWN_SECONDS = 0.6, 2.0
+_FEW_SESSIONS = 20
 # A longer value of a setting is not quoted.
 _LONGEST = 24
 _KEY, _MEMORY = "lesson", "lesson-memory"
@@ -110,8 +112,9 @@ def draw(page: Page, place: st.delta_generator.DeltaGenerator) -> None:
 
 def _seconds() -> float:
     course = Course.current()
-    waits = course.lesson is not None and not course.reached
-    return _WAITING_SECONDS if waits else _SHOWN_SECONDS
+    waits = course.lesson is not None and not course.reached and not course.asks
+    seconds = _WAITING_SECONDS if waits else _SHOWN_SECONDS
+    return seconds * max(1.0, session.connected() / _FEW_SESSIONS)
 
 
 def _draw(page: Page) -> None:

@@ -51,19 +51,17 @@ def stop_strings(text: str) -> tuple[str, ...]:
 
 
 # What every strategy has.
-COMMON = declare(
+_COMMON = declare(
     Number("tokens", "New tokens", 40, 1, MAX_TOKENS, short=True, field="max_new_tokens"),
     Text("stop", "Stop strings", "", height=80, field="stop_strings", to_field=stop_strings,
         from_field=lambda stops: "\n".join(stop.replace("\n", "\\n") for stop in stops),
         placeholder="One a line; \\n is a line break",
         help="The run ends with the token that completes one of them."),
-    *lines.ROWS,
-    *constraint.ROWS,
-    *guided.ROWS,
     Toggle("cache", "KV cache", True, field="use_cache",
         help="Without it the whole text goes through the model at every step: slower, same "
         "result."),
 )  # fmt: skip
+COMMON = (*_COMMON, *lines.ROWS, *constraint.ROWS, *guided.ROWS)
 # In links alone: Run gives no token, but where a link's run waits for it.
 _IDS = rf"(?=.{{1,{MAX_GIVEN}}}$)[0-9]{{1,9}}(\.[0-9]{{1,9}})*"
 (GIVEN,) = declare(

@@ -13,7 +13,7 @@ from core.decoding.shaping.config import SETTINGS
 from core.decoding.validation import brief
 from pages.ui.run import shared
 from pages.ui.run.request import Request
-from pages.ui.widgets.controls.control import Read, Text, always
+from pages.ui.widgets.controls.control import Read, Text, always, declare
 
 _LINES: dict[str, Any] = {name: spec.lines for name, spec in SETTINGS.items() if spec.lines}
 # Tokens of texts, by model and text, as runs found them out; forgotten when they are so many.
@@ -49,20 +49,22 @@ def _acts(name: str) -> Callable[[Read], bool]:
     return lambda read: bool(read(SETTINGS[first].key) != SETTINGS[first].off)
 
 
-ROWS = tuple(
-    Text(
-        SETTINGS[name].key,
-        SETTINGS[name].label,
-        lines.write(SETTINGS[name].off),
-        height=80,
-        field=f"shaping.{name}",
-        acts=_acts(name),
-        to_field=partial(lines.read, find=partial(_known, several=lines.several)),
-        from_field=lines.write,
-        placeholder=lines.placeholder,
-        help=lines.help,
+ROWS = declare(
+    *(
+        Text(
+            SETTINGS[name].key,
+            SETTINGS[name].label,
+            lines.write(SETTINGS[name].off),
+            height=80,
+            field=f"shaping.{name}",
+            acts=_acts(name),
+            to_field=partial(lines.read, find=partial(_known, several=lines.several)),
+            from_field=lines.write,
+            placeholder=lines.placeholder,
+            help=lines.help,
+        )
+        for name, lines in _LINES.items()
     )
-    for name, lines in _LINES.items()
 )
 KEYS = tuple(row.key for row in ROWS)
 

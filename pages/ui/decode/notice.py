@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from operator import itemgetter
 
 from core.decoding.autoregressive.config import Greedy
-from core.decoding.constraints.reading import constrained_steps
 from core.decoding.counting import nth
 from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import PENALTIES, WATERMARKS
-from core.figures.base.labels import NBSP, nats, percent, stage_name
+from core.figures.base.labels import NBSP, percent, stage_name
+from core.figures.constraint.words import allowed_words, step_of
 from pages.ui.decode.methods import repeats
 
 # From this on no setting changes much.
@@ -114,19 +112,10 @@ def _unknown(trace: Trace, step: TokenStep) -> str:
 
 def _allowed(trace: Trace, step: TokenStep) -> str:
     """Return what the constraint allowed; nothing where it removed no token."""
-    lone = replace(trace, steps=(step,))
-    for allowed in constrained_steps(lone):
-        if allowed.log_mass == 0:
-            continue
-        tokens = "one token" if allowed.forced else f"{allowed.allowed:,} tokens"
-        mass = f"{percent(math.exp(allowed.log_mass))} of the model's probability"
-        wanted = allowed.wanted
-        refused = f"; its likeliest, with {percent(wanted.raw_prob)}, isn't one" if wanted else ""
-        return (
-            f"The constraint allows {tokens} with {mass} "
-            f"(ln S = {nats(allowed.log_mass, 2)}){refused}."
-        )
-    return ""
+    allowed = step_of(trace, step)
+    if allowed is None or allowed.log_mass == 0:
+        return ""
+    return allowed_words(allowed, named=False)
 
 
 def _cuts(step: TokenStep) -> str:

@@ -13,6 +13,7 @@ from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.paper import Paper
 from core.figures.samplers.state import sampler_of
 from pages.ui.decode.state import DecodeView, median_run
+from pages.ui.run.figures import constraint
 from pages.ui.run.parts import FigureWindow, PagePart, selected_step, windows_of
 
 # Of a long prompt and of a long run only so many figures: of a prompt the end, written last.
@@ -96,6 +97,7 @@ UNCERTAINTY = PagePart(
 )
 SECOND = PagePart("second", figures.second_forward, _second, where=selected_step)
 LAYERS = PagePart("layers", figures.dola_layers, _layers)
+CONSTRAINT = constraint.part_of(lambda view: {"selected": view.selected})
 WATERMARK = PagePart("watermark", figures.watermark, _watermark)
 STATE = PagePart(
     "state",

@@ -9,10 +9,9 @@ from core.export.web.run_page import PAPER
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
 from pages.ui.decode.branches import TREE
-from pages.ui.decode.constraint import CONSTRAINT
 from pages.ui.decode.forks import FORKS
 from pages.ui.decode.methods.strategies import strategy_of
-from pages.ui.decode.parts import HEATMAP, RUN, STEP
+from pages.ui.decode.parts import CONSTRAINT, HEATMAP, RUN, STEP
 from pages.ui.decode.state import DecodeView
 from pages.ui.run.figures.pins import PINS
 from pages.ui.run.files import save

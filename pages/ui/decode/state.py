@@ -68,7 +68,6 @@ class DecodeView(View):
     Args:
         prompt_first: where the window of the prompt begins.
         compared: the same run with the KV cache on and off, once both were timed in turns.
-        free: the same run without its constraint, once it was made.
         linked: the step as the link which opened the page names it, until a run has shown it.
         awaits_link: the run of the link which opened the page is not shown yet.
         trees: of the runs that went on from each other, the newest last.
@@ -79,12 +78,11 @@ class DecodeView(View):
 
     key: ClassVar[str] = "view"
     example: ClassVar[str] = "decode.json"
-    measurements: ClassVar[dict[str, str]] = {"compare": "compared", "free": "free"}
-    of_trace: ClassVar[tuple[str, ...]] = ("check", "logits", "compare", "free", "pins", "edited")
+    measurements: ClassVar[dict[str, str]] = {"compare": "compared"}
+    of_trace: ClassVar[tuple[str, ...]] = ("check", "logits", "compare", "pins", "edited")
 
     prompt_first: int = 0
     compared: CacheRuns | None = None
-    free: Trace | None = None
     linked: str = ""
     awaits_link: bool = False
     trees: list[SessionTree] = field(default_factory=list)

@@ -19,7 +19,6 @@ from pages.ui import platform, registry
 from pages.ui.decode import (
     another,
     branches,
-    constraint,
     controls,
     forks,
     notice,
@@ -33,7 +32,7 @@ from pages.ui.decode.state import DecodeView
 from pages.ui.platform import slot
 from pages.ui.run.display import bar, panel
 from pages.ui.run.display.panel import Tab
-from pages.ui.run.figures import figure, pager, pins, token_strip
+from pages.ui.run.figures import constraint, figure, pager, pins, token_strip
 from pages.ui.run.jobs import Job
 from pages.ui.run.parts import PagePart
 from pages.ui.run.view import select_step
@@ -110,10 +109,8 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
             if branches.shown_tree(view)
             else {}
         ),
-        **(
-            {"constraint": Tab("Constraint", partial(constraint.draw, view, trace, redraw))}
-            if trace.config.shaping.constraint
-            else {}
+        **constraint.tab(
+            view, trace, parts.CONSTRAINT, view.selected, partial(select_step, view, redraw)
         ),
         "uncertainty": Tab("Uncertainty", partial(along, parts.UNCERTAINTY)),
         **(

@@ -15,6 +15,7 @@ from core.figures.base.labels import (
     stage_setting,
     visible_token,
 )
+from core.figures.constraint.words import share_words
 from core.installation import COMMAND
 from core.traces.data_path.fold import FoldedRow, fold
 from core.traces.data_path.steps import calls_in, calls_of, prompt_call, step_call
@@ -165,8 +166,7 @@ def _chip(text: str, value: str, share: float | None = None, *, chosen: bool = F
 def _load(trace: Trace, recorded: Recorded | None) -> Data:
     pairs = [("model", visible_token(trace.model_id, 80))]
     if recorded is not None:
-        facts = recorded.model
-        pairs.append(("class", facts.kind))
+        pairs.append(("class", (facts := recorded.model).kind))
         if facts.parameters:
             pairs.append(("parameters", f"{facts.parameters:,}"))
         if facts.layers and facts.width:
@@ -286,10 +286,10 @@ def _shaping(trace: Trace, step: TokenStep) -> Data:
         chips.append(_chip(visible_token(candidate.text, 16), value, share, chosen=chosen))
     words = "Softmax turns the logits into probabilities"
     words += ", and each setting changes their distribution." if names else "."
-    way = " → ".join(["raw", *names])
-    return _box(
-        "Shaping: logits become probabilities", ("distributions", way), words=words, chips=chips
-    )
+    pairs = [("distributions", " → ".join(["raw", *names]))]
+    if allowed := share_words(trace, step):
+        pairs.append(("constraint", allowed))
+    return _box("Shaping: logits become probabilities", *pairs, words=words, chips=chips)
 
 
 def _draw(trace: Trace, step: TokenStep) -> Data:

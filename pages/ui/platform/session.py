@@ -40,6 +40,13 @@ def is_connected(session: str | None) -> bool:
     return runtime.get_instance().is_active_session(session)
 
 
+def connected() -> int:
+    """Return the number of sessions that a browser shows; 1 outside of a server."""
+    if not runtime.exists():
+        return 1
+    return runtime.get_instance()._session_mgr.num_active_sessions()
+
+
 def query() -> str | None:
     """Return the query string of the browser's request for this run.
 

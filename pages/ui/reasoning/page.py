@@ -24,12 +24,12 @@ from pages.ui.reasoning import loop, state, text, verdict, work
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning.measured import best_of, tools, vote
 from pages.ui.reasoning.measured import sweep as reason_many
-from pages.ui.reasoning.parts import STOPS
+from pages.ui.reasoning.parts import CONSTRAINT, STOPS
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.resources import models
 from pages.ui.run import changed, cost, jobs
 from pages.ui.run.display import bar, later, panel
-from pages.ui.run.figures import figure
+from pages.ui.run.figures import constraint, figure
 from pages.ui.run.jobs import Job
 from pages.ui.shell import glossary
 from pages.ui.widgets import closed
@@ -159,6 +159,8 @@ def _looks(view: ReasonView) -> None:
     drawings = {
         name: panel.Tab(look.title, partial(_tab, view, look)) for name, look in _TABS.items()
     }
+    if view.trace is not None:
+        drawings |= constraint.tab(view, view.trace, CONSTRAINT, None)
     panel.tabs("reason_look", drawings, ready=_READY)
     panel.watch(view)
 

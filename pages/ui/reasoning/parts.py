@@ -5,6 +5,7 @@ from __future__ import annotations
 from core import figures
 from core.export.stored_parts import samples_caption
 from core.figures.base.labels import settings_caption
+from pages.ui.run.figures import constraint
 from pages.ui.run.parts import PagePart
 
 STOPS = PagePart(
@@ -27,3 +28,4 @@ BEST_OF = PagePart(
     ),
     "draw samples under Best of N first",
 )
+CONSTRAINT = constraint.part_of()

@@ -11,7 +11,7 @@ from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
 from pages.ui.reasoning import state
 from pages.ui.reasoning.measured import sweep as reason_many
-from pages.ui.reasoning.parts import BEST_OF, RIVALS, STOPS
+from pages.ui.reasoning.parts import BEST_OF, CONSTRAINT, RIVALS, STOPS
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run.files import save
 from pages.ui.run.files.archive import Tables
@@ -20,7 +20,7 @@ from pages.ui.run.parts import saved_parts
 
 def parts(view: ReasonView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
     """Return the figures to export: first answers, the shown sweep, the comparison, best of N."""
-    stops, *others = saved_parts((STOPS, RIVALS, BEST_OF), view, trace, paper)
+    stops, *others = saved_parts((STOPS, CONSTRAINT, RIVALS, BEST_OF), view, trace, paper)
     return [stops, *_swept(view), *others]
 
 

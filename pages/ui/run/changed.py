@@ -13,7 +13,7 @@ from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
-from core.figures.base.labels import visible_token
+from core.figures.base.labels import plain_name, visible_token
 from pages.ui.platform import slot
 from pages.ui.registry import Page
 from pages.ui.run import address, shared
@@ -136,8 +136,9 @@ def _beyond(
 
 def _in_words(field: str, held: Any) -> str:
     name = field.removeprefix("shaping.")
-    words = SETTINGS[name].name if name in SETTINGS else name.replace("_", " ")
-    return f"{words} {visible_token(str(held), _SHOWN)}"
+    if name in SETTINGS:
+        return f"{SETTINGS[name].name} {plain_name(SETTINGS[name].shown(held), _SHOWN)}"
+    return f"{name.replace('_', ' ')} {visible_token(str(held), _SHOWN)}"
 
 
 def write_addresses(page: Page) -> None:

@@ -22,6 +22,8 @@ from pages.ui.run.work import BackgroundWork
 from pages.ui.widgets import style
 
 MOST_RUNS = 12
+# The job that runs without the constraint.
+FREE = "free"
 
 T = TypeVar("T")
 Source = Literal["example", "run", "request", "many", "file", "none"]
@@ -87,6 +89,7 @@ class View(PageView):
         runs: this session's runs on the page with their requests, the newest last.
         example_before: the example that was shown before the first run.
         pinned: the pinned tokens as they are written, once the page has drawn them.
+        free: the same run without its constraint, once it was made.
     """
 
     # The file of the stored example.
@@ -109,6 +112,7 @@ class View(PageView):
     runs: list[tuple[Trace, Request | None]] = field(default_factory=list)
     example_before: Trace | None = None
     pinned: tuple[str, ...] = ()
+    free: Trace | None = None
 
     @classmethod
     def initial(cls) -> Self:
@@ -130,7 +134,8 @@ class View(PageView):
         self.number += 1
         self.selected = self.first = 0
         self.failure = ""
-        self.drop(*self.of_trace)
+        self.drop(*self.of_trace, FREE)
+        self.free = None
         for name in self.measurements.keys() & self.of_trace:
             setattr(self, self.measurements[name], None)
 
@@ -161,6 +166,8 @@ class View(PageView):
             self.keep(result, self.request)
         elif name == "check":
             self.trace = self.trace and self.trace.with_checks(result)
+        elif name == FREE:
+            self.free = result
         elif name in self.measurements:
             setattr(self, self.measurements[name], result)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -10,8 +11,9 @@ import streamlit as st
 
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import MAX_POSTERIOR, Acceptance, Speculative
+from core.decoding.speculative.sources import SOURCES, DraftSource
 from core.figures.base.labels import visible_token
-from core.models.places import DEFAULT_DRAFT
+from core.models.places import DEFAULT_DRAFT, DEFAULT_DRAFTS
 from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run import shared
@@ -33,6 +35,7 @@ from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
 from pages.ui.widgets.controls.options import Menu, Segments
 
 LOOKUP = "prompt_lookup"
+_TEMPERATURE = {"draft_temperature"}
 # In the session's state: the target that the draft was set for, and that lookup was set for one.
 _TARGET, _LOOKUP_BEGUN = "spec_draft_for", "spec_lookup_begun"
 RULES: dict[str, str] = {"speculative": "Speculative", "exact": "Exact match", "typical": "Typical"}
@@ -50,16 +53,21 @@ GREEDY_NOTE = "At temperature 0 every rule is greedy decoding: it keeps the targ
 _TYPICAL_HELP = "Typical acceptance: the threshold is min(epsilon, delta × exp(−entropy))."
 
 
-def _looks_up(read: Read) -> bool:
-    return bool(read("draft") == LOOKUP)
+def _source(read: Read) -> DraftSource:
+    """Return the row of the chosen source; a name that is no source's is a draft model's."""
+    return SOURCES.get(read("draft"), SOURCES["model"])
 
 
-def _drafts(read: Read) -> bool:
-    return not _looks_up(read)
+def _sets(setting: str) -> Callable[[Read], bool]:
+    """Return the function that says whether a setting acts with the chosen source."""
+    return lambda read: setting in _source(read).settings
+
+
+_takes_temperature = _sets("draft_temperature")
 
 
 def _has_own_temperature(read: Read) -> bool:
-    return _drafts(read) and bool(read("own_temperature"))
+    return _takes_temperature(read) and bool(read("own_temperature"))
 
 
 def _is_typical(read: Read) -> bool:
@@ -74,17 +82,19 @@ def _samples(read: Read) -> bool:
 
 def _drafters() -> dict[str, str]:
     others = (name for name in models.options() if name != DEFAULT_DRAFT)
-    return {**{name: name for name in (DEFAULT_DRAFT, *others)}, LOOKUP: "prompt lookup"}
+    labels: dict[str, str] = {
+        row.name: row.label for row in SOURCES.values() if row.name != "model"
+    }
+    return {**{name: name for name in (DEFAULT_DRAFT, *others)}, **labels}
 
 
 ROWS = declare(
     Menu("draft", "Draft", DEFAULT_DRAFT, _drafters, free=models.free_choice, width=220,
         field="drafter",
-        to_field=lambda chosen: LOOKUP if chosen == LOOKUP else "model",
-        from_field=lambda drafter: LOOKUP if drafter == LOOKUP else None,
-        help="The model that proposes; the target is the sidebar’s model. Both must have the "
-        "same tokenizer. Prompt lookup needs no model: it repeats the tokens after an earlier "
-        "occurrence of the last ones."),
+        to_field=lambda chosen: SOURCES.get(chosen, SOURCES["model"]).name,
+        from_field=lambda drafter: None if drafter == "model" else drafter,
+        help="The source of the proposals; the target is the sidebar’s model. "
+        + " ".join(f"{row.label.capitalize()}: {row.words}." for row in SOURCES.values())),
     Number("draft_length", "Draft length", 5, 1, 16, field="draft_length"),
     Number("spec_tokens", "New tokens", 48, 1, 500, field="max_new_tokens"),
     Segments("rule", "Acceptance", "speculative", RULES, field="acceptance"),
@@ -95,10 +105,11 @@ ROWS = declare(
     Toggle("adaptive", "Adaptive draft length", False, field="adaptive",
         help="The length grows by 2 after a round with all tokens accepted, and shrinks by 1 after "
         "any other (transformers’ heuristic)."),
-    Number("ngram_size", "Lookup n-gram", 2, 1, 10, field="lookup_ngram", acts=_looks_up,
+    Number("ngram_size", "Lookup n-gram", 2, 1, 10, field="lookup_ngram",
+        acts=_sets("lookup_ngram"),
         help="Length of the longest n-gram that prompt lookup searches for."),
     Number("confidence", "Confidence threshold", 0.0, 0.0, 1.0, 0.05, width="stretch",
-        field="draft_threshold", acts=_drafts,
+        field="draft_threshold", acts=_sets("draft_threshold"),
         help="Drafting ends after a token with a lower draft probability. 0 is off."),
     Number("draft_temperature", "Draft temperature", 1.0, 0.0, 10.0, 0.1, width="stretch",
         field="draft_temperature", to_field=nearest_temperature, acts=_has_own_temperature,
@@ -154,9 +165,11 @@ def config(read: Read = value) -> Speculative:
 
 
 def draft(read: Read = value) -> str:
-    """The chosen draft model; empty where tokens are looked up in the text."""
-    chosen = str(read("draft")).strip() or DEFAULT_DRAFT
-    return "" if chosen == LOOKUP else chosen
+    """Return the draft model; empty if the source needs none."""
+    chosen, source = str(read("draft")).strip(), _source(read)
+    if not source.needs_draft:
+        return ""
+    return chosen if chosen and chosen not in SOURCES else DEFAULT_DRAFTS[source.name]
 
 
 def request(read: Read = value) -> Request:
@@ -180,7 +193,7 @@ def begin_with_a_draft_that_fits() -> None:
 
 def _why_lookup() -> None:
     """Why prompt lookup drafts, where the page has chosen it."""
-    if st.session_state.get(platform.key(_LOOKUP_BEGUN)) and _looks_up(value):
+    if st.session_state.get(platform.key(_LOOKUP_BEGUN)) and value("draft") == LOOKUP:
         words = (
             "The embedded draft model knows other tokens than "
             f"{visible_token(shared.model(), 60)}: prompt lookup, which needs no model, drafts."
@@ -222,10 +235,9 @@ def _more() -> None:
     draw_rail("spec-filters", _FILTER_ROWS)
     draw("scoring", "adaptive")
     # What would do nothing is left out.
-    if _looks_up(value):
-        draw("ngram_size")
-    else:
-        draw("confidence", "own_temperature")
+    draw(*(row.key for row in ROWS if row.field in _source(value).settings - _TEMPERATURE))
+    if _takes_temperature(value):
+        draw("own_temperature")
         if _has_own_temperature(value):
             draw("draft_temperature")
     if _is_typical(value):

@@ -8,6 +8,7 @@ from core.decoding.record.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.speculative.timeline import COLUMNS, rounds_for
 from core.figures.speculative.words import EXTRA, rule_words
+from pages.ui.run.figures import constraint
 from pages.ui.run.parts import FigureWindow, PagePart, windows_of
 from pages.ui.speculative import controls
 from pages.ui.speculative.state import SpecView
@@ -90,7 +91,19 @@ THREE = PagePart(
         }
     ),
 )
+CONSTRAINT = constraint.part_of(lambda view: {"selected": view.place_of_token})
 PARTS = (
-    *(TIMELINE, VERIFICATION, TIME, POSITIONS, LENGTHS, ACCEPTANCE, FEED, OUTCOMES, SERVER),
+    *(
+        TIMELINE,
+        VERIFICATION,
+        CONSTRAINT,
+        TIME,
+        POSITIONS,
+        LENGTHS,
+        ACCEPTANCE,
+        FEED,
+        OUTCOMES,
+        SERVER,
+    ),
     THREE,
 )

@@ -102,6 +102,15 @@ class SpecView(View):
                     )
 
     @property
+    def place_of_token(self) -> int | None:
+        """The place of the selected token in the text; None if the text has no such place."""
+        if self.token is None:
+            return None
+        at, place = self.token
+        step, accepted = self.rounds[at], len(self.rounds[at].accepted)
+        return step.start + (accepted if place == EXTRA else place) if place <= accepted else None
+
+    @property
     def rounds(self) -> tuple[DraftRound, ...]:
         return self.trace.rounds if self.trace else ()
 

@@ -7,12 +7,14 @@ from functools import partial
 
 import streamlit as st
 
+from core.decoding.constraints.reading import constrained_position
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.types import DraftToken
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.base.paper import Paper
+from core.figures.constraint.words import standing_words
 from core.figures.speculative.words import (
     EXTRA,
     emitted,
@@ -29,7 +31,7 @@ from pages.ui import platform
 from pages.ui.run import address
 from pages.ui.run.display import go_on, later, panel
 from pages.ui.run.display.panel import Tab
-from pages.ui.run.figures import figure, pager
+from pages.ui.run.figures import constraint, figure, pager
 from pages.ui.shell import glossary
 from pages.ui.speculative import feed, lossless, parts, server, state, time
 from pages.ui.speculative.state import SpecView
@@ -92,12 +94,18 @@ def _redraw() -> None:
 
     What is said of the token is there before the larger figure, which follows.
     """
-    platform.rerun(TOKEN, STRIP, TIMELINE)
+    trace = SpecView.current().trace
+    ruled = trace is not None and trace.config.shaping.constraint is not None
+    platform.rerun(TOKEN, STRIP, TIMELINE, *([LOOKS] if ruled else []))
 
 
 def _looks(view: SpecView, trace: Trace) -> None:
     figure.omit_captions(settings_caption(trace))
     drawings = {
+        **constraint.tab(
+            *(view, trace, parts.CONSTRAINT, view.place_of_token),
+            on_click=partial(_in_text, view, trace),
+        ),
         "time": Tab("Time", partial(time.draw, view, trace)),
         "metrics": Tab("Acceptance and metrics", partial(time.metrics, view, trace)),
         "feed": Tab("Input of the target", partial(feed.draw, view, trace)),
@@ -146,6 +154,13 @@ def _click(view: SpecView, custom: list[object]) -> None:
     if len(custom) > 1 and all(isinstance(part, int | float) for part in custom[:2]):
         view.look_at(int(custom[0]), int(custom[1]))  # type: ignore[call-overload]
         _redraw()
+
+
+def _in_text(view: SpecView, trace: Trace, custom: list[object]) -> None:
+    """Select the token of the text that a click on the constraint's figure names."""
+    if custom and isinstance(custom[0], int | float):
+        chosen = emitted(trace)[int(custom[0])]
+        _show(view, chosen.round, chosen.place)
 
 
 def _one_token(view: SpecView, trace: Trace) -> None:
@@ -199,13 +214,17 @@ def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
     rule, greedy = rule_of(trace), is_greedy(trace)
     kind = token.outcome if isinstance(token, DraftToken) else extra_kind(step)
     drew = step.extra if kind == "rejected" else None
+    origin = (
+        verification_words(token, rule, drew=drew, greedy=greedy)
+        if isinstance(token, DraftToken)
+        else extra_words(step, rule, greedy=greedy)
+    )
+    allowed = constrained_position(trace, at, place)
     return {
         "token-where": f"Round {nth(at)}, {where_words(place)}",
         "token-kind": kind_words(kind),
         "token-text": visible_token(token.text, 60),
-        "token-words": verification_words(token, rule, drew=drew, greedy=greedy)
-        if isinstance(token, DraftToken)
-        else extra_words(step, rule, greedy=greedy),
+        "token-words": f"{origin}\n{standing_words(trace, allowed)}" if allowed else origin,
     }
 
 
@@ -277,4 +296,7 @@ def _ends(trace: Trace, at: int) -> None:
         draft_sizes = step.draft_cache
         caches += f", draft {draft_sizes.before} → {draft_sizes.peak} → {draft_sizes.after}"
     words = f"Cached tokens before the round, at most, after the rollback: {caches}."
+    if step.masks:
+        models = "both models" if step.draft_cache else "the target"
+        words += f" The constraint of {models} is rolled back to the same token."
     st.caption(f"{words} {_ENDS.get(step.draft_end, '')}")

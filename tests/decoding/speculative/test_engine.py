@@ -20,7 +20,8 @@ from core import (
     collect,
     decode,
 )
-from core.decoding.speculative.drafting import ModelDraft, look_up
+from core.decoding.speculative.drafters.model import ModelDraft
+from core.decoding.speculative.drafters.prompt_lookup import look_up
 from core.decoding.speculative.engine import Rounds
 from core.decoding.speculative.scoring import fed_again, feed, feed_paged
 from core.models.scripted import ScriptedModel
@@ -111,7 +112,7 @@ def test_rollback_leaves_both_caches_as_a_fresh_prefill_would(kind, scoring) -> 
     prompt = [5, 9, 2, 77]
     context = model.start(prompt)
     context.rollback(1)
-    source = ModelDraft.start(draft, model, prompt, config)
+    source = ModelDraft.start(model, draft, prompt, config)
     rounds, ids, rejected = Rounds(model, context, source, prompt, config), list(prompt), 0
     while not rounds.finished:
         step = rounds.round()
@@ -349,7 +350,7 @@ def test_a_draft_is_asked_for_exactly_where_it_is_needed() -> None:
     model = cycle(0, 1, 2, 3)
     with pytest.raises(ConfigError, match="needs a draft model"):
         decode(model, [0], Speculative())
-    with pytest.raises(ConfigError, match="Prompt lookup needs no draft"):
+    with pytest.raises(ConfigError, match="'prompt_lookup' needs no draft"):
         decode(model, [0], Speculative(drafter="prompt_lookup"), draft=model)
     with pytest.raises(ConfigError, match="Only ContrastiveDecoding and Speculative take a draft"):
         decode(model, [0], Greedy(), draft=model)

@@ -9,8 +9,8 @@ import pytest
 from core import ConfigError, Greedy, Sampling, Shaping, Speculative, collect
 from core.decoding.loop import run as loop
 from core.decoding.loop.text import Ending
-from core.decoding.speculative import drafting
 from core.decoding.speculative import engine as speculative
+from core.decoding.speculative.drafters import model as drafting
 from core.decoding.speculative.measurement import baseline, measure
 from core.decoding.speculative.measurement.baseline import run_alone, target_only
 from core.decoding.speculative.measurement.measure import (

@@ -17,10 +17,11 @@ from core.lessons.finding import PageFacts
 from core.lessons.read import read_lesson
 from core.lessons.types import Lesson
 from pages.ui.classroom.rooms import MOST_NAME
-from pages.ui.course import state, steps
+from pages.ui.course import panel, state, steps
 from pages.ui.course.lessons import OWN, checked, own_lessons
 from pages.ui.course.places import PLACES, place_of
 from pages.ui.course.state import Course, Guess, GuessScore, LessonProgress, read_progress
+from pages.ui.platform import session
 from pages.ui.registry import page_at
 from tests.ui.conftest import Open
 from tests.ui.seen import settle, texts
@@ -444,3 +445,17 @@ def test_after_the_last_step_come_the_score_and_the_next_lesson(open_app: Open) 
     steps.go_on(course)
     assert course.lesson is LESSONS[1] and not course.ended
     assert steps.next_lesson(LESSONS[-1]) is None
+
+
+@pytest.mark.parametrize(("sessions", "longer"), [(1, 1.0), (20, 1.0), (50, 2.5)])
+def test_the_panel_looks_often_only_where_a_step_waits_for_the_page(
+    sessions: int, longer: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A class of 50 with an open question asked for 80 panels a second, a whole core."""
+    lesson = next(lesson for lesson in LESSONS if lesson.steps[0].ask)
+    course = open_course(lesson)
+    monkeypatch.setattr(Course, "current", lambda: course)
+    monkeypatch.setattr(session, "connected", lambda: sessions)
+    assert course.asks and panel._seconds() == 2.0 * longer
+    course.own.answers[0] = Guess(0)
+    assert panel._seconds() == pytest.approx(0.6 * longer)

@@ -17,7 +17,6 @@ from core.evaluation.types import Problem
 from core.models.transformers_model import TransformersModel
 from core.server.worker.workers import IN_PROCESS, Workers
 from pages.ui.beam import work as beam
-from pages.ui.decode import constraint
 from pages.ui.decode import work as decode
 from pages.ui.evaluate import work as evaluate
 from pages.ui.evaluate.state import lesson
@@ -29,6 +28,7 @@ from pages.ui.platform import session
 from pages.ui.reasoning import work as reasoning
 from pages.ui.resources import models
 from pages.ui.run import jobs
+from pages.ui.run.figures import constraint
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 from pages.ui.speculative import work as speculative

@@ -33,7 +33,7 @@ from ...protocol import Context, LanguageModel, offers
 from ...record.trace import Check, Trace
 from ..config import Speculative
 from ..distributions import shaper_of
-from ..drafting import fit
+from ..drafters.model import fit
 from ..rounds import positions_of
 from ..types import DraftRound
 from .replay import RoundReplay, Side
@@ -78,7 +78,7 @@ def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel 
 
 
 def _drafted_by(trace: Trace[Speculative], draft: LanguageModel) -> bool:
-    if trace.config.drafter != "model":
+    if not trace.config.source.needs_draft:
         return False
     as_target = replace(trace, model_id=trace.draft_id, model_revision=trace.draft_revision)
     return made_by(as_target, draft) and is_of_dtype(trace.draft_dtype, draft)
@@ -119,7 +119,7 @@ def _rescored(
                 column = "draft_raw_prob" if sides else "target_raw_prob"
                 sides.append(Side(fit(rows, model.vocab_size), shaper, tolerance, column))
         raw_errors += [_raw_error(step, side) for side in sides]
-        fault = RoundReplay(trace, step, sides).fault()
+        fault = RoundReplay(trace, step, sides, model).fault()
         faults.append(fault and f"round {nth(step.index)}: {fault}")
     name = "target_probs_again" if draft is None else DRAFT_PROBS_AGAIN
     detail = "largest error of ln(raw p) over its tolerance; contexts that never rolled back"

@@ -16,6 +16,8 @@ from ...checks.common import MASS_TOLERANCE, TINY
 from ...checks.forwards import stretched
 from ...checks.nearby_rows import NearbyRows
 from ...checks.same_record import difference
+from ...constraints.grammar import masks_of
+from ...protocol import LanguageModel
 from ...record.trace import Trace
 from ...shaping.draws import interval_of
 from ...shaping.step import StepShaper
@@ -45,9 +47,15 @@ class Side(NamedTuple):
 class RoundReplay:
     """A round as the engine would record it for any rows of logits near the independent ones."""
 
-    def __init__(self, trace: Trace[Speculative], step: DraftRound, sides: Sequence[Side]) -> None:
+    def __init__(
+        self,
+        trace: Trace[Speculative],
+        step: DraftRound,
+        sides: Sequence[Side],
+        model: LanguageModel,
+    ) -> None:
         """Create the replay; `sides` are the target's, then the draft's if that model is given."""
-        self._config, self._step, self._sides = trace.config, step, sides
+        self._config, self._step, self._sides, self._model = trace.config, step, sides, model
         self._ids = [*trace.prompt_ids, *trace.token_ids[: step.start]]
         self._drafted = [token.token_id for token in step.drafted]
         self._nearby = [[self._near(side, at) for at in range(len(side.logits))] for side in sides]
@@ -110,7 +118,7 @@ class RoundReplay:
         """Return the round with every number recomputed from the rows."""
         step, raw = self._step, [side_rows.softmax(-1) for side_rows in rows]
         shaped = [self._probabilities(*pair) for pair in zip(self._sides, rows, strict=True)]
-        if self._config.drafter == "prompt_lookup":
+        if not self._config.source.draws:
             shaped.append(
                 F.one_hot(torch.tensor(self._drafted, dtype=torch.long), rows[0].shape[-1])
             )
@@ -120,6 +128,9 @@ class RoundReplay:
             for at in range(len(step.drafted))
         )
         again = replace(step, drafted=tuple(tokens))
+        if step.masks:
+            allowed = self._sides[0].shaper.allowed
+            again = replace(again, masks=masks_of(self._model, rows[0], allowed))
         if step.recovered is not None:
             return replace(again, recovered=self._extra(step.recovered, shaped))
         if step.bonus is not None:
@@ -148,6 +159,8 @@ class RoundReplay:
         token, (target, *draft) = self._step.drafted[at], [rows[at] for rows in shaped]
         token_id, interval = token.token_id, interval_of(target, token.token_id)
         token = token._replace(target_prob=float(target[token_id]))
+        if self._step.masks and (allowed := self._sides[0].shaper.allowed) is not None:
+            token = token._replace(refused=not allowed[at, token_id])
         for draft_row in draft:
             mass = float((target - draft_row).clamp(min=0).sum())
             token = token._replace(draft_prob=float(draft_row[token_id]), residual_mass=mass)
@@ -214,7 +227,7 @@ class RoundReplay:
                 if not above <= listed or len(reaching & listed) < count:
                     return "a more probable token is left out"
                 allowed |= reaching
-            whole = self._config.drafter != "model" or len(rows) > 1
+            whole = not self._config.source.draws or len(rows) > 1
             if whole and not listed <= allowed:
                 return "a token is listed that neither model finds probable"
         return ""

@@ -9,7 +9,7 @@ from ...checks.token_text import added_faults, display_faults
 from ...counting import nth
 from ...record.trace import Check, Trace
 from ..config import MAX_DRAFT_LENGTH, Speculative
-from ..drafting import look_up
+from ..drafters.start import text_rule
 from ..rounds import candidate_of
 from ..types import CacheSizes, DraftRound, DraftToken
 
@@ -25,7 +25,7 @@ def _caches(trace: Trace[Speculative]) -> Check:
             faults.append(f"round {nth(step.index)}: the target's cache is not {target}")
         peak = before + drafted if drafted else held
         draft = CacheSizes(held, peak, min(peak, before + 1 + accepted))
-        if step.draft_cache != (draft if config.drafter == "model" else None):
+        if step.draft_cache != (draft if config.source.draws else None):
             faults.append(f"round {nth(step.index)}: the draft's cache is not {draft}")
         held = draft.after
     return count("cache_sizes", faults, "other sizes")
@@ -66,15 +66,15 @@ def _drafting_fault(
         return "more was drafted than allowed"
     ends = {"length" if step.draft_length == length else "room"}
     if len(drafted) < step.draft_length:
-        ends = {"no_match"} if config.drafter == "prompt_lookup" else {"room", "no_token"}
+        ends = {"no_match"} if config.source.from_text else {"room", "no_token"}
     unsure = [_confidence(token) < config.draft_threshold for token in step.drafted]
     if any(unsure[-1:]):
         ends = {"confidence"}
     # A drafted end-of-sequence token ends drafting, whatever its probability.
     if step.draft_end not in {*ends, "eos"} or any(unsure[:-1]):
         return "drafting didn't end at the first token below the threshold, or at the length"
-    if config.drafter == "prompt_lookup":
-        continuation = look_up(before, config.lookup_ngram, step.draft_length)
+    if config.source.from_text:
+        continuation = text_rule(config)(before, config, step.draft_length)
         cut = continuation if step.draft_end != "eos" else continuation[: len(drafted)]
         return "" if drafted == cut else "the text doesn't go on like that where it did before"
     return ""

@@ -147,7 +147,7 @@ def _noise(trace: Trace[Speculative]) -> Check:
 
 
 def _numbers(step: DraftRound, config: Speculative) -> Iterator[float | None]:
-    if config.drafter == "model" and config.draft_shaping.temperature > 0:
+    if config.draft_draws:
         yield from (token.draft_uniform for token in step.drafted)
     if config.acceptance != "typical":
         yield from (token.uniform for token in step.drafted)
@@ -157,7 +157,7 @@ def _numbers(step: DraftRound, config: Speculative) -> Iterator[float | None]:
 
 def _draws(trace: Trace[Speculative]) -> Check:
     faults, config = [], trace.config
-    drawn = config.drafter == "model" and config.draft_shaping.temperature > 0
+    drawn = config.draft_draws
     for step in trace.rounds:
         for at, token in enumerate(step.drafted):
             if drawn:

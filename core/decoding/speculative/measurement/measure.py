@@ -21,7 +21,7 @@ from ...record.trace import Trace
 from ...requirements import encode_prompt
 from ...validation import MAX_SEED
 from ..config import SWEPT_LENGTHS, Speculative
-from ..drafting import ModelDraft, PromptLookup
+from ..drafters.start import start_draft
 from ..engine import Rounds
 from ..method import require_draft
 from ..types import DraftRound
@@ -264,11 +264,11 @@ def _both_shortly(
     whole = model.start(ids, use_cache=short.use_cache)
     short_of_one = whole.branch([0])
     short_of_one.rollback(1)
-    ahead = None if draft is None else ModelDraft.start(draft, model, ids, short)
+    ahead = start_draft(model, draft, ids, short)
 
     def run_both(seed: int, other_seed: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         settings = replace(short, seed=seed)
-        source = ahead.branch(settings) if ahead else PromptLookup(model, settings)
+        source = ahead.branch(settings)
         rounds = Rounds(model, short_of_one.branch([0]), source, ids, settings)
         target_settings = target_only(replace(short, seed=other_seed))
         steps = continue_from(model, whole.branch([0]), ids, target_settings)

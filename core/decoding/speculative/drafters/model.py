@@ -1,56 +1,20 @@
-"""Sources of drafted tokens: a second model, or the text itself."""
+"""Draft by a second model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from time import perf_counter
-from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from ..errors import ContextLengthError
-from ..protocol import Context, LanguageModel
-from .config import Speculative
-from .distributions import PositionShaper, Rows, join
-from .types import CacheSizes, DraftEnd
-
-Noise = Callable[[int], list[float]]
-"""`noise(n)`: the run's next n uniform numbers."""
-
-
-@dataclass(slots=True)
-class Proposal:
-    """Tokens drafted in one round.
-
-    Args:
-        rows: distribution from which each token was drawn.
-        logits: the draft's logits, `[vocab]` for each token; empty for prompt lookup.
-        uniforms: numbers that drew the tokens; None for a row with one token only.
-    """
-
-    token_ids: list[int] = field(default_factory=list)
-    rows: Rows = field(default_factory=lambda: Rows(None, []))
-    logits: list[Tensor] = field(default_factory=list)
-    uniforms: list[float | None] = field(default_factory=list)
-    intervals: list[tuple[float, float] | None] = field(default_factory=list)
-    end: DraftEnd = "length"
-
-
-class Draft(Protocol):
-    """A source of drafted tokens for one run."""
-
-    prefill: float
-    """Seconds that the prompt took."""
-
-    def propose(self, ids: Sequence[int], index: int, length: int, noise: Noise) -> Proposal:
-        """Return at most `length` tokens after `ids`, of which the last `index` are generated."""
-        ...
-
-    def keep(self, length: int) -> CacheSizes | None:
-        """Remove everything after the first `length` tokens; return this round's cache sizes."""
-        ...
+from ...errors import ContextLengthError
+from ...protocol import Context, LanguageModel
+from ..config import Speculative
+from ..distributions import PositionShaper, Rows, join
+from ..types import CacheSizes
+from ..vocabularies import require_same_vocabulary
+from .proposal import Noise, Proposal
 
 
 class ModelDraft:
@@ -72,16 +36,18 @@ class ModelDraft:
     @classmethod
     def start(
         cls,
-        model: LanguageModel,
         target: LanguageModel,
+        model: LanguageModel,
         prompt_ids: Sequence[int],
         config: Speculative,
     ) -> ModelDraft:
         """Run the prompt through the draft.
 
         Raises:
+            ModelError: the vocabularies differ.
             PromptError: the prompt doesn't fit into the draft's context window.
         """
+        require_same_vocabulary(target, model)
         window = model.context_window
         if window is not None and len(prompt_ids) > window:
             raise ContextLengthError(
@@ -145,54 +111,6 @@ class ModelDraft:
         """Roll the context back to at most `length` tokens."""
         self._context.rollback(max(0, self._context.length - length))
         return CacheSizes(self._before, self._peak, self._context.length)
-
-
-class PromptLookup:
-    """Prompt lookup: draft the tokens that followed an earlier occurrence of the last tokens
-    (Saxena 2023; transformers' `PromptLookupCandidateGenerator`: longest n-gram first, then the
-    leftmost match).
-    """
-
-    prefill = 0.0
-
-    def __init__(self, target: LanguageModel, config: Speculative) -> None:
-        self._ngram = config.lookup_ngram
-        self._eos_ids = target.eos_ids
-
-    def propose(self, ids: Sequence[int], index: int, length: int, noise: Noise) -> Proposal:  # noqa: ARG002 - nothing is drawn
-        """Return the tokens after the earlier occurrence, each with probability 1."""
-        continuation = look_up(ids, self._ngram, length)
-        proposal = Proposal(end="no_match" if len(continuation) < length else "length")
-        for token_id in continuation:
-            proposal.token_ids.append(token_id)
-            if token_id in self._eos_ids:
-                proposal.end = "eos"
-                break
-        count = len(proposal.token_ids)
-        proposal.rows = Rows(None, list(proposal.token_ids))
-        proposal.uniforms, proposal.intervals = [None] * count, [None] * count
-        return proposal
-
-    def keep(self, length: int) -> None:  # noqa: ARG002 - there is nothing to forget
-        """Do nothing: there is no cache."""
-        return
-
-
-def look_up(ids: Sequence[int], longest: int, length: int) -> list[int]:
-    """Return the tokens after the first earlier occurrence of the last n tokens, with n falling to
-    1.
-
-    Args:
-        longest: the first n.
-        length: maximum number of returned tokens.
-    """
-    held = list(ids)
-    for size in range(min(longest, len(held) - 1), 0, -1):
-        ending = held[-size:]
-        for start in range(len(held) - size):
-            if held[start] == ending[0] and held[start : start + size] == ending:
-                return held[start + size : start + size + length]
-    return []
 
 
 def fit(logits: Tensor, vocab_size: int) -> Tensor:

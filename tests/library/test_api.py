@@ -10,9 +10,9 @@ import pytest
 
 import core
 from core import figures
-from tests import api_page
+from tests.library import api_page
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 # Examples share loaded models.
 NAMES = {name: getattr(core, name) for name in core.__all__}
@@ -30,7 +30,7 @@ def test_the_example_of_a_public_name_runs(name, tmp_path, monkeypatch, capsys) 
 
 
 def test_the_reference_is_that_of_the_docstrings() -> None:
-    """`python -m tests.api_page > docs/api.md` writes it."""
+    """`python -m tests.library.api_page > docs/api.md` writes it."""
     assert (ROOT / "docs/api.md").read_text(encoding="utf-8") == api_page.page()
 
 

@@ -1,6 +1,6 @@
 """Writer of docs/api.md: the public names of `core`, from their docstrings.
 
-`python -m tests.api_page > docs/api.md` writes it.
+`python -m tests.library.api_page > docs/api.md` writes it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any
 
 import core
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 INTRODUCTION = """\
 # Python interface
 
 `import decoding_explorer` where the wheel is installed, `import core` in the repository. These
-names are the stable face. `python -m tests.api_page > docs/api.md` writes this page from their
-docstrings, and the tests run its examples.
+names are the stable face. `python -m tests.library.api_page > docs/api.md` writes this page from
+their docstrings, and the tests run its examples.
 
 Types with a unit: `Prob` is a probability and `Uniform` a number in [0, 1); `Nats` is an entropy or
 a surprisal, log-probabilities are in nats too; `Seconds` are seconds; `Rank` counts from 1, `Index`

@@ -6,8 +6,8 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 
-from ...decoding.errors import ConfigError
-from ...installation import ROOT, require_extra
+from ....decoding.errors import ConfigError
+from ....installation import ROOT, require_extra
 
 
 def add(parser: ArgumentParser) -> None:

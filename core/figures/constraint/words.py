@@ -1,0 +1,70 @@
+"""Sentences about the tokens that a constraint allowed at a step; plain text."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from ...decoding.beam.replay import lineage
+from ...decoding.beam.types import BeamCandidate
+from ...decoding.constraints.reading import ConstrainedStep, constrained_steps
+from ...decoding.record.steps import TokenStep
+from ...decoding.record.trace import Trace
+from ..base.labels import nats, percent, visible_token
+from ..beam.graph import beam_graph, best_path
+from ..beam.window import Node
+
+
+def path_of(trace: Trace, node: Node | None = None) -> tuple[BeamCandidate, ...]:
+    """Return a search's best path; the path that ends in a node if that isn't on the best one.
+
+    It is empty for a run that is no beam search.
+    """
+    steps = trace.beam_steps
+    best = [place for place in best_path(beam_graph(steps), trace) if place[0] >= 0]
+    if node is not None and node not in best and node[0] < len(steps):
+        return lineage(steps, node[0], steps[node[0]].candidates[node[1]])
+    return tuple(steps[at].candidates[place] for at, place in best)
+
+
+def allowed_words(step: ConstrainedStep, *, named: bool = True) -> str:
+    """Return the number of allowed tokens, their mass, and the refused likeliest token.
+
+    Args:
+        named: whether tokens may be named, which are a stranger's text.
+    """
+    tokens = "one token, which is forced," if step.forced else f"{step.allowed:,} tokens"
+    mass = f"{percent(math.exp(step.log_mass))} of the model's probability"
+    refused = ""
+    if step.wanted is not None:
+        name = f", “{visible_token(step.wanted.text, 24)}”" if named else ""
+        refused = f"; its likeliest{name}, with {percent(step.wanted.raw_prob)}, isn't one"
+    return f"The constraint allows {tokens} with {mass} (ln S = {nats(step.log_mass, 2)}){refused}."
+
+
+def constraint_place(trace: Trace, step: ConstrainedStep) -> str:
+    """Return where the constraint stands before the step's token."""
+    rule, place = trace.config.shaping.constraint, visible_token(step.place, 60)
+    if rule is not None and rule.kind == "json":
+        return f"at {place}" if step.place else "at the root"
+    return f"after “{place}”" if step.place else "at its beginning"
+
+
+def standing_words(trace: Trace, step: ConstrainedStep) -> str:
+    """Return `allowed_words`, and the place of the constraint."""
+    return f"{allowed_words(step)} It stands {constraint_place(trace, step)}."
+
+
+def step_of(trace: Trace, step: TokenStep) -> ConstrainedStep | None:
+    """Return a step of one sequence under the constraint, without its place; None without one."""
+    return next(iter(constrained_steps(replace(trace, steps=(step,)))), None)
+
+
+def share_words(trace: Trace, step: TokenStep) -> str:
+    """Return the number of allowed tokens of all, and their mass; empty without a constraint."""
+    found = step_of(trace, step)
+    if found is None:
+        return ""
+    mass = f"S = {percent(math.exp(found.log_mass))}, ln S = {nats(found.log_mass, 2)}"
+    tokens = f"{found.allowed:,} of {step.stages[0].kept:,} tokens allowed"
+    return f"{tokens}{', forced' if found.forced else ''}: {mass}"

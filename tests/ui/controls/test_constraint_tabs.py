@@ -1,0 +1,47 @@
+"""The tab of a constraint on the pages of beam search, speculation and reasoning."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.decoding.constraints.reading import constrained_steps
+from core.figures.base.paper import WIDE
+from core.figures.base.theme import LIGHT
+from core.figures.constraint.words import path_of
+from pages.ui.beam import save as beam
+from pages.ui.beam.state import BeamView
+from pages.ui.reasoning import save as reasoning
+from pages.ui.reasoning.state import ReasonView
+from pages.ui.speculative import save as speculative
+from pages.ui.speculative.state import SpecView
+from tests.ui.conftest import Open
+from tests.ui.knobs import move
+from tests.ui.seen import charts, settle, texts
+
+RULE = {"constraint": "regex", "rule_regex": "[a-c]{3}", "prompt": "Once"}
+PAGES = {
+    "beam": (BeamView.key, "beam-look", beam),
+    "speculative": (SpecView.key, "spec-look", speculative),
+    "reasoning": (ReasonView.key, "reason_look", reasoning),
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_run_shows_what_was_allowed_and_its_price(open_app: Open, page: str) -> None:
+    key, look, save = PAGES[page]
+    app = open_app(f"{page}.py", **RULE)
+    app = settle(app.button(key="start").click().run(), key)
+    view = app.session_state[key]
+    trace = view.trace
+    assert trace.config.shaping.constraint is not None
+    answer = [step.text for step in trace.token_steps if step.phase == "answer"]
+    text = "".join(answer) or trace.text
+    assert len(text) == 3 and set(text) <= set("abc")
+    assert constrained_steps(trace, path_of(trace))
+    assert ("The constraint allows" in texts(app)) == (page != "reasoning")
+    app = settle(move(app, look, "Constraint").run(), key)
+    assert "constraint" in charts(app)
+    app = settle(app.button(key="run_free").click().run(), key)
+    assert view.free is not None and view.free.config.shaping.constraint is None
+    part = next(part for part in save.parts(view, trace) if part.name == "constraint")
+    assert "of the free run" in part.figure(LIGHT, WIDE).layout.meta["subtitle"]
