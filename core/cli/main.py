@@ -94,16 +94,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         output.say("\nstopped")
         code = 130
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith(__name__.partition(".")[0]):
-            raise
-        output.say(f"{COMMAND}: The package {error.name} isn't installed: {pip_command('app')}.")
-        code = 2
     except (MemoryError, ImportError, RuntimeError) as error:
-        if not is_of_memory(error):
+        if is_of_memory(error):
+            output.say(f"{COMMAND}: {output.NO_MEMORY}")
+            code = 1
+        elif package := _missing_package(error):
+            output.say(f"{COMMAND}: The package {package} isn't installed: {pip_command('app')}.")
+            code = 2
+        else:
             raise
-        output.say(f"{COMMAND}: {output.NO_MEMORY}")
-        code = 1
     except OSError as error:
         if is_of_memory(error):
             output.say(f"{COMMAND}: {output.NO_MEMORY}")
@@ -114,6 +113,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = 1
     output.drop_broken_streams()
     return code
+
+
+def _missing_package(error: Exception) -> str | None:
+    """Return the name of another project's package that can't be imported, as it isn't there."""
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    return None if name and name.split(".")[0] == __name__.split(".")[0] else name
 
 
 @contextmanager
