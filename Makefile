@@ -9,7 +9,7 @@ TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 # Bytecode is made where it is first needed (install.py) and kept, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help run smollm2 engines clients test test-all fuzz lint bench soak notebook gallery reproduce example models format clean
+.PHONY: help run smollm2 engines clients test test-all fuzz lint messages bench soak notebook gallery reproduce example models format clean
 
 help:
 	@echo "make run     install and open the app in the browser"
@@ -20,8 +20,9 @@ help:
 	@echo "make test-all also every architecture, hostile file and generator, and plainer processors (about 6 minutes)"
 	@echo "make fuzz    20,000 spoiled files for each reader (CASES=500 for fewer), all random cases of the tests"
 	@echo "make lint    ruff and the type checker"
+	@echo "make messages extract the texts to translate, update and compile the catalogues (assets/locales)"
 	@echo "make bench   speed against transformers' generate (about 10 minutes)"
-	@echo "make notebook run docs/figures.py and write it as a notebook, with its pictures"
+	@echo "make notebook run the notebooks in docs (figures, sampling, speculation, evaluation) and write them with their pictures"
 	@echo "make gallery write site/: the stored run of every page as web pages that need no server"
 	@echo "make reproduce take README's pictures again, and draw every figure of the stored examples in figures/ (about 10 minutes)"
 	@echo "make soak    50 visitors for 10 minutes: runs end in time, memory stays flat, nothing fails (ARGS=\"--minutes 2\")"
@@ -52,10 +53,14 @@ $(VENV)/.notebook: requirements-notebook.txt $(VENV)/.app
 	@$(PY) install.py requirements-notebook.txt
 	@touch $@
 
+# Live in JupyterLab, and a picture where nothing draws Plotly's figures.
+NOTEBOOKS := figures sampling speculation evaluation
 notebook: $(VENV)/.notebook
-	@$(VENV)/bin/jupytext --quiet --to ipynb --set-kernel python3 --output docs/figures.ipynb docs/figures.py
-	@PYTHONPATH=$(CURDIR) PYTHONWARNINGS=ignore $(VENV)/bin/jupyter-execute --inplace docs/figures.ipynb
-	@echo "wrote docs/figures.ipynb"
+	@for name in $(NOTEBOOKS); do \
+		$(VENV)/bin/jupytext --quiet --to ipynb --set-kernel python3 --output docs/$$name.ipynb docs/$$name.py && \
+		PYTHONPATH=$(CURDIR) PYTHONWARNINGS=ignore PLOTLY_RENDERER=plotly_mimetype+png \
+			$(VENV)/bin/jupyter-execute --inplace docs/$$name.ipynb || exit 1; \
+		echo "wrote docs/$$name.ipynb"; done
 
 # README's pictures, and every figure of the stored examples as files.
 STORED := $(filter-out assets/traces/diffusion-budget.json,$(wildcard assets/traces/*.json*)) $(wildcard assets/evaluation/*.jsonl)
@@ -117,6 +122,9 @@ lint: $(VENV)/.dev
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
 
+messages: $(VENV)/.dev
+	@$(PY) -m core.language.make_messages
+
 bench: $(VENV)/.dev
 	@$(PY) -m benchmarks $(ARGS)
 
@@ -151,6 +159,7 @@ models: $(VENV)/.app
 	@$(PY) -m training.train --role target $(TRAINING) $(ARGS)
 	@$(PY) -m training.train --role draft $(TRAINING) $(ARGS)
 	@$(PY) -m training.reward.train $(TRAINING)
+	@$(PY) -m training.head.train $(TRAINING)
 	@$(PY) -m training.evaluate $(TRAINING)
 
 format: $(VENV)/.dev

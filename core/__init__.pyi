@@ -35,7 +35,11 @@ from .decoding.speculative.types import DraftRound as DraftRound
 from .decoding.speculative.types import DraftToken as DraftToken
 from .decoding.speculative.types import ExtraToken as ExtraToken
 from .export.save import save_figure as save_figure
+from .export.web.widget import explore as explore
+from .models.generated.adopt import from_generate as from_generate
+from .models.generated.recorder import RecordGenerate as RecordGenerate
 from .models.loading.adopt import from_transformers as from_transformers
 from .models.registry import load_model as load_model
 from .traces.file import read_trace as read_trace
+from .traces.foreign_trace import from_answer as from_answer
 from .traces.frames import runs_to_frame as runs_to_frame

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.language import N_
 from pages.ui.requests import controls, page
 from pages.ui.requests.state import RequestsView
 from pages.ui.shell import frame
@@ -10,9 +11,12 @@ view = RequestsView.current()
 view.collect_results()
 
 frame.intro(
-    "Requests",
-    "This server has an endpoint like OpenAI's: send requests to it from any client and watch them "
-    "being decoded. Choose one to see its probabilities at each token.",
+    N_("Requests"),
+    N_(
+        "This server has an endpoint like OpenAI's: send requests to it from any "
+        "client and watch them being decoded. Choose one to see its "
+        "probabilities at each token."
+    ),
 )
 with frame.controls():
     with frame.controls_row():

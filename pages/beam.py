@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.language import N_
 from pages.ui.beam import controls, page
 from pages.ui.beam.state import BeamView
 from pages.ui.run.display import bar
@@ -11,9 +12,12 @@ view = BeamView.current()
 view.collect_results()
 
 frame.intro(
-    "Beam search",
-    "Beam search extends several texts at once and keeps the likeliest ones at every step. "
-    "Press Play to see the tree grow; each edge is the parent that the search stored.",
+    N_("Beam search"),
+    N_(
+        "Beam search extends several texts at once and keeps the likeliest ones "
+        "at every step. Press Play to see the tree grow; each edge is the parent "
+        "that the search stored."
+    ),
 )
 with frame.controls():
     with frame.controls_row():

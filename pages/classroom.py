@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.language import N_
 from pages.ui.classroom import page
 from pages.ui.classroom.state import ClassView
 from pages.ui.shell import frame
@@ -10,8 +11,11 @@ view = ClassView.current()
 view.collect_results()
 
 frame.intro(
-    "Class",
-    "Open a class, and your pupils' guesses in a lesson arrive here as a live chart, question by "
-    "question. Pupils join by a link or a code, without a name.",
+    N_("Class"),
+    N_(
+        "Open a class, and your pupils' guesses in a lesson arrive here as a "
+        "live chart, question by question. Pupils join by a link or a code, "
+        "without a name."
+    ),
 )
 page.draw(view)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from core.language import N_
 from pages.ui.compare import page
 from pages.ui.shell import frame
 
 frame.intro(
-    "Compare",
-    "Two runs side by side, with their different settings, the first token that differs, and the "
-    "reason. Click a token on either side to see that step of both.",
+    N_("Compare"),
+    N_(
+        "Two runs side by side, with their different settings, the first token "
+        "that differs, and the reason. Click a token on either side to see that "
+        "step of both."
+    ),
 )
 page.show()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from core.language import N_
 from pages.ui.course import page
 from pages.ui.shell import frame
 
 frame.intro(
-    "Course",
-    "How does a language model decide what to write? Each lesson takes about five minutes and uses "
-    "the real pages: you guess first, then you look, and every number comes from a model that runs "
-    "here.",
+    N_("Course"),
+    N_(
+        "How does a language model decide what to write? Each lesson takes about "
+        "five minutes and uses the real pages: you guess first, then you look, "
+        "and every number comes from a model that runs here."
+    ),
 )
 page.draw()

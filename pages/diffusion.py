@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.language import N_
 from pages.ui.diffusion import controls, page
 from pages.ui.diffusion.state import DiffusionView
 from pages.ui.run.display import bar
@@ -11,9 +12,12 @@ view = DiffusionView.current()
 view.collect_results()
 
 frame.intro(
-    "Diffusion",
-    "A diffusion language model sees the whole canvas of masks at once, and fills in the tokens "
-    "that it is surest of first. The page shows every step with its probabilities.",
+    N_("Diffusion"),
+    N_(
+        "A diffusion language model sees the whole canvas of masks at once, and "
+        "fills in the tokens that it is surest of first. The page shows every "
+        "step with its probabilities."
+    ),
 )
 with frame.controls():
     with frame.controls_row():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.language import N_
 from pages.ui.decode.state import DecodeView
 from pages.ui.inside import controls, page, state
 from pages.ui.inside.state import InsideView
@@ -13,9 +14,12 @@ view.collect_results()
 state.follow(view, DecodeView.current())
 
 frame.intro(
-    "Inside",
-    "One step from the prompt to its token, part by part. Each part opens to its values, to the "
-    "functions of this program that ran, and to the layers of the model.",
+    N_("Inside"),
+    N_(
+        "One step from the prompt to its token, part by part. Each part opens to "
+        "its values, to the functions of this program that ran, and to the "
+        "layers of the model."
+    ),
 )
 with frame.controls(), frame.controls_row():
     controls.draw()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from core.installation import ASSETS
+from core.language import tr
 from pages.ui import platform, registry
 from pages.ui.course import panel as lesson
-from pages.ui.platform import fragments, guard, shutdown, slot
+from pages.ui.platform import fragments, guard, reader, shutdown, slot
 from pages.ui.resources import models
 from pages.ui.run import address, changed, shared
 from pages.ui.run.display import install_model
@@ -19,6 +20,7 @@ from pages.ui.widgets.controls import control, figure_choices, link
 guard.guard_callbacks(fragments.reset)
 guard.explain_by(control.in_words)
 guard.guard_pages()
+reader.begin()
 guard.begin_at_root()
 fragments.reset()
 ahead.invalidate()
@@ -30,8 +32,10 @@ st.set_page_config(
 )
 sections: dict[str, list[st.Page]] = {}
 for row in registry.PAGES:
-    entry = st.Page(row.script, title=row.title, url_path=row.path or None, default=not row.path)
-    sections.setdefault(row.section, []).append(entry)
+    entry = st.Page(
+        row.script, title=tr(row.title), url_path=row.path or None, default=not row.path
+    )
+    sections.setdefault(tr(row.section), []).append(entry)
 page = st.navigation(sections, position="top")
 guard.remember_page()
 row = registry.page_at(page.url_path)
@@ -58,6 +62,7 @@ with st.sidebar:
         )
     save.open_file(page.url_path)
     figure_choices.show()
+    sidebar.language()
 save.turn_to_file(page.url_path)
 address.bring_back(page.url_path)
 if st.session_state.pop("go_to_lab", False):

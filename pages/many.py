@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.language import N_
 from pages.ui.many import controls, page
 from pages.ui.many.state import ManyView
 from pages.ui.shell import frame
@@ -11,9 +12,12 @@ view.collect_results()
 
 with frame.page_columns():
     frame.intro(
-        "Many runs",
-        "One prompt runs many times; the tree shows how long the texts agree, where they part, "
-        "and whether random numbers, a setting or rounding caused it.",
+        N_("Many runs"),
+        N_(
+            "One prompt runs many times; the tree shows how long the texts agree, "
+            "where they part, and whether random numbers, a setting or rounding "
+            "caused it."
+        ),
     )
     with frame.controls_column():
         with frame.controls_row():

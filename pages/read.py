@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.language import N_
 from pages.ui.read import controls, page
 from pages.ui.read.state import ReadView
 from pages.ui.run.display import bar
@@ -11,9 +12,12 @@ view = ReadView.current()
 view.collect_results()
 
 frame.intro(
-    "Read",
-    "The model reads a text of yours in one forward. Each token shows its surprisal; click one to "
-    "see the tokens that the model expected in its place.",
+    N_("Read"),
+    N_(
+        "The model reads a text of yours in one forward. Each token shows its "
+        "surprisal; click one to see the tokens that the model expected in its "
+        "place."
+    ),
 )
 with frame.controls():
     controls.draw()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.language import N_
 from pages.ui.reasoning import controls, page, problem
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run.display import bar
@@ -11,9 +12,12 @@ view = ReasonView.current()
 view.collect_results()
 
 frame.intro(
-    "Reasoning budget",
-    "A model that reasons writes its thoughts before its answer, token by token. A reasoning "
-    "level only bounds their number: move the budget, and the model answers again.",
+    N_("Reasoning budget"),
+    N_(
+        "A model that reasons writes its thoughts before its answer, token by "
+        "token. A reasoning level only bounds their number: move the budget, and "
+        "the model answers again."
+    ),
 )
 with frame.controls():
     with frame.controls_row():

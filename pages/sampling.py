@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.language import N_
 from pages.ui.decode.state import DecodeView
 from pages.ui.lab import controls, page, state
 from pages.ui.lab.state import Lab
@@ -13,9 +14,12 @@ state.follow(lab, view)
 
 with frame.page_columns():
     frame.intro(
-        "Sampling lab",
-        "One step of a model, held still: a random number falls on the tokens laid end to end. "
-        "Every knob changes their lengths at once, and the number stays where it is.",
+        N_("Sampling lab"),
+        N_(
+            "One step of a model, held still: a random number falls on the tokens "
+            "laid end to end. Every knob changes their lengths at once, and the "
+            "number stays where it is."
+        ),
     )
     with frame.controls_column():
         with frame.controls_row("lab-row"):

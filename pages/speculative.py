@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.language import N_
 from pages.ui.run.display import bar
 from pages.ui.shell import frame
 from pages.ui.speculative import controls, page
@@ -11,9 +12,12 @@ view = SpecView.current()
 view.collect_results()
 
 frame.intro(
-    "Speculative decoding",
-    "A small draft model proposes several tokens, and the target verifies all of them in "
-    "one forward. Click a token to see its probabilities, its random number and the outcome.",
+    N_("Speculative decoding"),
+    N_(
+        "A small draft model proposes several tokens, and the target verifies "
+        "all of them in one forward. Click a token to see its probabilities, its "
+        "random number and the outcome."
+    ),
 )
 controls.begin_with_a_draft_that_fits()
 with frame.controls():

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import torch
-from transformers import LlamaForCausalLM
+from torch import nn
 
 from training.rows import Rows
 
@@ -35,7 +35,7 @@ class Progress:
 
 def save_checkpoint(
     path: Path,
-    model: LlamaForCausalLM,
+    model: nn.Module,
     optimizer: torch.optim.Optimizer,
     rows: Rows,
     progress: Progress,
@@ -55,7 +55,7 @@ def save_checkpoint(
 
 
 def load_checkpoint(
-    path: Path, model: LlamaForCausalLM, optimizer: torch.optim.Optimizer, rows: Rows
+    path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, rows: Rows
 ) -> Progress:
     """Put everything back as it was, and return how far the training was."""
     state = torch.load(path, map_location="cpu", weights_only=True)

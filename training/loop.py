@@ -7,6 +7,7 @@ from collections.abc import Callable
 from timeit import Timer
 
 import torch
+from torch import nn
 from tqdm import tqdm  # type: ignore[import-untyped]
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -24,7 +25,7 @@ CURVE_STEPS = 50  # between two points of the loss curve
 RowLoss = Callable[[torch.Tensor, torch.Tensor, bool], torch.Tensor]
 
 
-def make_optimizer(model: LlamaForCausalLM, rate: float) -> torch.optim.AdamW:
+def make_optimizer(model: nn.Module, rate: float) -> torch.optim.AdamW:
     """Decay the matrices and leave the norms alone."""
     matrices = [weight for weight in model.parameters() if weight.dim() > 1]
     norms = [weight for weight in model.parameters() if weight.dim() == 1]

@@ -121,12 +121,13 @@ def add_settings(group: _ArgumentGroup, kind: type[MethodConfig], names: Collect
         )
 
 
-def add_shaping(group: _ArgumentGroup) -> None:
-    """Add an option for each shaping setting; options that aren't given are absent, too.
+def add_shaping(group: _ArgumentGroup, names: Collection[str] = SETTINGS) -> None:
+    """Add an option for each of these shaping settings; options that aren't given are absent, too.
 
     An option with a list as its value may be given several times.
     """
-    for name, spec in SETTINGS.items():
+    for name in names:
+        spec = SETTINGS[name]
         sentences = spec.help.removesuffix(".").split(". ")
         text = "; ".join(sentence[0].lower() + sentence[1:] for sentence in sentences)
         group.add_argument(

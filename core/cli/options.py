@@ -104,13 +104,13 @@ def _refuse_ignored(args: Namespace, method: Method[Any]) -> None:
             raise ConfigError(
                 f"{option(name)} does nothing in {method.words}; use --method {method_row.name}."
             )
-    _require_switched_on(given(args, SETTINGS))
+    require_switched_on(given(args, SETTINGS))
     where = _undrawn(args, method)
     for name in given(args, DRAWING) if where else ():
         raise ConfigError(f"{option(name)} does nothing in {where}.")
 
 
-def _require_switched_on(values: Mapping[str, Any]) -> None:
+def require_switched_on(values: Mapping[str, Any]) -> None:
     """Raise ConfigError for a further number of a setting that is off."""
     if name := number_without_effect(values):
         first = SETTINGS[name].part_of

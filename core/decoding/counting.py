@@ -5,18 +5,24 @@ Indices in code, in trace files and in click data begin at 0.
 
 from __future__ import annotations
 
+from ..language import Message, Plural
+
 
 def nth(index: int) -> int:
     """Return the number, from 1, for an index."""
     return index + 1
 
 
-def place_of(what: str, index: int, count: int) -> str:
-    """Return the place of one item among several, such as "Step 7 of 40"."""
-    return f"{what} {nth(index)} of {count:,}"
+def place_of(what: str, index: int, count: int) -> Message:
+    """Return the place of one item among several, such as "Step 7 of 40".
+
+    `make messages` finds the names in the calls.
+    """
+    template = f"{what} {{nth}} of {{count}}"
+    return Message(template, nth=nth(index), count=f"{count:,}")
 
 
-def span_of(what: str, first: int, last: int, count: int) -> str:
+def span_of(what: str, first: int, last: int, count: int) -> Message:
     """Return the place of a range of items, such as "Steps 1 to 40 of 163".
 
     Args:
@@ -24,7 +30,9 @@ def span_of(what: str, first: int, last: int, count: int) -> str:
     """
     if last - first <= 1:
         return place_of(what.removesuffix("s"), first, count)
-    return f"{what} {nth(first)} to {last} of {count:,}"
+    ends = {"first": nth(first), "last": last, "count": f"{count:,}"}
+    template = f"{what} {{first}} to {{last}} of {{count}}"
+    return Message(template, **ends)
 
 
 def span_key(unit: str, first: int, last: int | None = None) -> str:
@@ -38,9 +46,10 @@ def span_key(unit: str, first: int, last: int | None = None) -> str:
     return f"{unit}s-{nth(first)}-to-{last}"
 
 
-def counted(count: int, thing: str) -> str:
-    """Return "1 token" or "2 tokens"."""
-    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+def counted(count: int, thing: str) -> Plural:
+    """Return "1 token" or "2 tokens"; `make messages` finds both in the calls."""
+    one = f"{{count}} {thing}"
+    return Plural(one, f"{one}s", count)
 
 
 def duration(seconds: float) -> str:

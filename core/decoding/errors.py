@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import errno
 
+from ..language import N_, tr
+
 _NO_MEMORY_WORDS = (
     "can't allocate memory",
     "annot allocate memory",
@@ -33,6 +35,11 @@ class DecodingError(Exception):
 
     setting = ""
 
+    @property
+    def shown(self) -> str:
+        """The sentence in the reader's language."""
+        return tr(self.args[0]) if self.args else ""
+
 
 class ConfigError(DecodingError, ValueError):
     """A setting lies outside its allowed interval.
@@ -54,6 +61,7 @@ class ConfigError(DecodingError, ValueError):
         self._rest = "" if owner is None else text if text[0] in ",:" else f" {text}"
         name = f"{owner}.{setting}" if owner else setting
         super().__init__(f"{name}{self._rest}" if self._rest else text)
+        self._text = text
 
     @property
     def begins_with_setting(self) -> bool:
@@ -67,7 +75,10 @@ class ConfigError(DecodingError, ValueError):
 
     def under(self, name: str) -> str:
         """Return the sentence with another name of the setting, if it begins with that name."""
-        return f"{name}{self._rest}" if self._rest else str(self)
+        if not self._rest:
+            return self.shown
+        space = " " if self._rest.startswith(" ") else ""
+        return f"{name}{space}{tr(self._text)}"
 
 
 class PromptError(DecodingError, ValueError):
@@ -109,7 +120,7 @@ class ModelError(DecodingError):
 class LoadingStoppedError(ModelError):
     """Loading of a model was stopped, as nobody needs it any more."""
 
-    def __init__(self, text: str = "The loading of the model was stopped.") -> None:
+    def __init__(self, text: str = N_("The loading of the model was stopped.")) -> None:
         super().__init__(text)
 
 

@@ -80,6 +80,14 @@ class HiddenContext(Context, Protocol):
         """
         ...
 
+    def extend_both(self, ids: TokenRows) -> tuple[torch.Tensor, torch.Tensor]:
+        """Like `extend`, but return logits and hidden states of the new tokens.
+
+        Raises:
+            as `extend`.
+        """
+        ...
+
 
 class Vocabulary(Protocol):
     """Tokens of a model, and its description in traces; it may outlive the weights."""
@@ -181,6 +189,14 @@ class Layers(Protocol):
 
         Raises:
             PromptError: as `start` of a model.
+        """
+        ...
+
+    def first(self, count: int) -> LanguageModel:
+        """Return a model of the first layers with the last norm and the head, on the same weights.
+
+        Raises:
+            ModelError: the layers can't be run apart.
         """
         ...
 

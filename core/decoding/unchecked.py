@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from .by_engine.config import ByEngine
 from .contrastive_decoding.config import ContrastiveDecoding
+from .record.notes import DRAWS_UNKNOWN
 from .record.trace import Check, Trace
 from .shaping.config import Shaping
 from .speculative.config import Speculative
@@ -47,7 +48,7 @@ def _without_draft(trace: Trace, checks: Sequence[Check]) -> bool:
     drafts = isinstance(config, ContrastiveDecoding) or (
         isinstance(config, Speculative) and config.source.needs_draft
     )
-    names = {"target_and_draft_probs_again", "draft_fits"}
+    names = {"target_and_draft_probs_again", "draft_translated", "draft_fits"}
     asked = any(check.by_model and check.name in names for check in checks)
     return drafts and _by_model(trace, checks) and not asked
 
@@ -80,8 +81,13 @@ _UNCHECKED = (
     Unchecked(
         "the draft model and its probabilities, and so the recovered tokens, without that model",
         ("draft_prob", "draft_raw_prob", "draft_interval", "residual_mass", "draft_revision",
-         "draft_dtype", "second"),
+         "draft_dtype", "second", "translation"),
         _without_draft,
+    ),
+    Unchecked(
+        "the draws, whose seed isn't known",
+        ("seed", "draw"),
+        lambda trace, _: DRAWS_UNKNOWN in trace.notes,
     ),
     Unchecked(
         "entropies, and ranks of tokens that the server doesn't name",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from .. import figures
 from ..decoding.comparison.measures import ComparedRuns
@@ -16,7 +17,7 @@ from ..decoding.lab.types import LabExample
 from ..decoding.many.types import ManyRuns
 from ..decoding.record.trace import Trace
 from ..decoding.record.tree import RunTree
-from ..decoding.shaping.config import WATERMARKS
+from ..decoding.shaping.config import CONTRASTS, WATERMARKS
 from ..evaluation.example import ReasoningExample
 from ..evaluation.plan.types import Evaluation
 from ..evaluation.sweep.types import BudgetSweep
@@ -159,12 +160,14 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
         "stages": figures.step_stages,
         "softmax": figures.softmax_row,
     }
-    if trace.config.shaping.contrasts:
-        draws["second"] = figures.second_forward
     if any(step.compared for step in steps):
         draws["compared"] = figures.contrast_bars
     for name, draw in draws.items():
         yield Entry(name, partial(_of_step, trace, name, draw), "step", len(steps), opens)
+    for at, contrast in enumerate(trace.config.shaping.active(CONTRASTS)):
+        name = f"second-{at + 1}" if at else "second"
+        draw_one = partial(_of_step, trace, name, figures.second_forward, contrast=contrast)
+        yield Entry(name, draw_one, "step", len(steps), opens)
     yield _all("uncertainty", of_figure("uncertainty", figures.uncertainty, trace))
     if trace.config.shaping.dola_layers:
         yield _all("layers", of_figure("layers", figures.dola_layers, trace))
@@ -185,8 +188,8 @@ def _of_constraint(trace: Trace) -> Iterator[Entry]:
         yield _all("constraint", of_figure("constraint", figures.constraint_masses, trace))
 
 
-def _of_step(trace: Trace, name: str, draw: Figure[...], at: int, _: Paper) -> Part:
-    return of_figure(name, draw, trace.token_steps[at], trace)
+def _of_step(trace: Trace, name: str, draw: Figure[...], at: int, _: Paper, **looks: Any) -> Part:
+    return of_figure(name, draw, trace.token_steps[at], trace, **looks)
 
 
 def _of_search(trace: Trace) -> Iterator[Entry]:
@@ -225,6 +228,14 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
     yield _all("positions", of_figure("positions", figures.spec_positions, trace))
     yield Entry("verification", verification, "round", count, opens)
     yield from _of_constraint(trace)
+    if any(step.translation for step in trace.rounds):
+        yield Entry(
+            "translation",
+            lambda at, _: of_figure("translation", figures.spec_translation, trace, at),
+            "round",
+            count,
+            opens,
+        )
     yield Entry(
         "feed",
         lambda at, _: of_figure("feed", figures.spec_feed, trace, at),

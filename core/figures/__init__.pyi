@@ -164,6 +164,10 @@ from .speculative.rates import spec_sweep as spec_sweep
 from .speculative.rates import spec_sweep_data as spec_sweep_data
 from .speculative.server import server_speculation as server_speculation
 from .speculative.server import server_speculation_data as server_speculation_data
+from .speculative.sources.exits import spec_exits as spec_exits
+from .speculative.sources.exits import spec_exits_data as spec_exits_data
+from .speculative.sources.translation import spec_translation as spec_translation
+from .speculative.sources.translation import spec_translation_data as spec_translation_data
 from .speculative.time import spec_time as spec_time
 from .speculative.time import spec_time_data as spec_time_data
 from .speculative.timeline import spec_timeline as spec_timeline

@@ -14,6 +14,7 @@ from typing import Any, Literal, cast, get_args
 from ..decoding.counting import nth
 from ..decoding.errors import LessonError
 from ..decoding.validation import brief
+from ..language import N_, Message
 from ..traces.bounded_file import bytes_of
 from ..traces.bounded_yaml import read_yaml
 from .sentences import PLACEHOLDER, fact_of
@@ -51,11 +52,14 @@ def read_lesson(source: bytes | str | Path, name: str) -> Lesson:
     """
     data = read_yaml(bytes_of(source, MAX_BYTES, "lesson", LessonError), "lesson", LessonError,
         MAX_VALUE)  # fmt: skip
-    lesson = _Fields(data, "The lesson", ("title", "minutes", "summary", "steps"))
+    lesson = _Fields(data, N_("The lesson"), ("title", "minutes", "summary", "steps"))
     steps = lesson.items("steps", MAX_STEPS)
-    read = tuple(_step(_Fields(step, f"Step {n}", _STEP_FIELDS)) for n, step in enumerate(steps, 1))
+    read = tuple(
+        _step(_Fields(step, Message("Step {number}", number=n), _STEP_FIELDS))
+        for n, step in enumerate(steps, 1)
+    )
     if not read[0].page:
-        raise LessonError("Step 1 needs a page: the lesson begins there.")
+        raise LessonError(Message("Step 1 needs a page: the lesson begins there."))
     return Lesson(
         name,
         lesson.text("title", MAX_TITLE, needed=True),
@@ -74,10 +78,23 @@ class _Fields:
 
     def __init__(self, content: Any, place: str, allowed: Sequence[str]) -> None:
         if not isinstance(content, dict):
-            raise LessonError(f"{place} must be an object with the fields {', '.join(allowed)}.")
+            raise LessonError(
+                Message(
+                    "{place} must be an object with the fields {allowed}.",
+                    place=place,
+                    allowed=", ".join(allowed),
+                )
+            )
         unknown = next((name for name in content if name not in allowed), None)
         if unknown is not None:
-            raise LessonError(f"{place} has no field {brief(unknown)}; {', '.join(allowed)}.")
+            raise LessonError(
+                Message(
+                    "{place} has no field {field}; {allowed}.",
+                    place=place,
+                    field=brief(unknown),
+                    allowed=", ".join(allowed),
+                )
+            )
         self.place, self._content = place, content
 
     def __contains__(self, name: str) -> bool:
@@ -89,14 +106,27 @@ class _Fields:
     def refuse(self, name: str, rule: str) -> LessonError:
         """Return the error of a field: the rule and the given value."""
         given = "nothing" if self[name] is None else brief(self[name])
-        return LessonError(f"{self.place}: {name} must be {rule}, got {given}.")
+        return LessonError(
+            Message(
+                "{place}: {name} must be {rule}, got {given}.",
+                place=self.place,
+                name=name,
+                rule=rule,
+                given=given,
+            )
+        )
 
     def refuse_boolean(self, name: str) -> None:
         """Refuse a word that YAML reads as true or false."""
         if isinstance(self[name], bool):
             raise LessonError(
-                f"{self.place}: {name} is read as {str(self[name]).lower()}: put yes, no, true, "
-                "false, on or off in quotes."
+                Message(
+                    "{place}: {name} is read as {word}: put yes, no, true, false, on or off "
+                    "in quotes.",
+                    place=self.place,
+                    name=name,
+                    word=str(self[name]).lower(),
+                )
             )
 
     def text(self, name: str, longest: int, *, needed: bool = False) -> str:
@@ -106,10 +136,12 @@ class _Fields:
             return ""
         self.refuse_boolean(name)
         if not isinstance(held, str) or not held.strip() or len(held) > longest:
-            raise self.refuse(name, f"a text of at most {longest:,} characters")
+            raise self.refuse(
+                name, Message("a text of at most {longest:,} characters", longest=longest)
+            )
         words = " ".join(held.split())
         if not words.isprintable():
-            raise self.refuse(name, "a text without control characters")
+            raise self.refuse(name, Message("a text without control characters"))
         return words
 
     def number(self, name: str, low: float, high: float, *, needed: bool = False) -> float | None:
@@ -118,14 +150,16 @@ class _Fields:
         if held is None and not needed:
             return None
         if isinstance(held, bool) or not isinstance(held, int | float) or not low <= held <= high:
-            raise self.refuse(name, f"a number from {low:,} to {high:,}")
+            raise self.refuse(
+                name, Message("a number from {low:,} to {high:,}", low=low, high=high)
+            )
         return float(held)
 
     def items(self, name: str, most: int) -> list[Any]:
         """Return a list of one to so many items."""
         held = self[name]
         if not isinstance(held, list) or not 1 <= len(held) <= most:
-            raise self.refuse(name, f"a list of 1 to {most} items")
+            raise self.refuse(name, Message("a list of 1 to {most} items", most=most))
         return held
 
     def matched(self, name: str, form: re.Pattern[str], words: str) -> str:
@@ -141,19 +175,33 @@ class _Fields:
 def _step(step: _Fields) -> LessonStep:
     wait = step["wait"] or ""
     if wait and wait not in _WAITS:
-        raise step.refuse("wait", f"one of {', '.join(_WAITS)}")
-    point = step.matched("point", _NAME, "the name of a control")
+        raise step.refuse("wait", Message("one of {waits}", waits=", ".join(_WAITS)))
+    point = step.matched("point", _NAME, N_("the name of a control"))
     if wait == "move" and not point:
-        raise LessonError(f"{step.place}: wait: move needs point, the control that must move.")
+        raise LessonError(
+            Message(
+                "{place}: wait: move needs point, the control that must move.", place=step.place
+            )
+        )
     if "to" in step and wait != "move":
-        raise LessonError(f"{step.place}: to needs wait: move.")
+        raise LessonError(Message("{place}: to needs wait: move.", place=step.place))
     if "set" in step and "page" not in step:
-        raise LessonError(f"{step.place}: set needs page, which begins anew with these controls.")
+        raise LessonError(
+            Message(
+                "{place}: set needs page, which begins anew with these controls.", place=step.place
+            )
+        )
     read = LessonStep(
         say=step.text("say", MAX_WORDS, needed=True),
-        page=step.matched("page", _PATH, "the path of a page, such as decode"),
+        page=step.matched("page", _PATH, N_("the path of a page, such as decode")),
         settings=_settings(step),
-        ask=_question(_Fields(step["ask"], f"{step.place}: ask", ("question", "fact", "choices")))
+        ask=_question(
+            _Fields(
+                step["ask"],
+                Message("{place}: ask", place=step.place),
+                ("question", "fact", "choices"),
+            )
+        )
         if "ask" in step
         else None,
         do=step.text("do", MAX_WORDS),
@@ -166,7 +214,13 @@ def _step(step: _Fields) -> LessonStep:
         _require_fact(name, step.place)
     for text in read.texts:
         if "{" in (rest := PLACEHOLDER.sub("", text)) or "}" in rest:
-            raise LessonError(f"{step.place} has a brace without its other one: {brief(text)}.")
+            raise LessonError(
+                Message(
+                    "{place} has a brace without its other one: {excerpt}.",
+                    place=step.place,
+                    excerpt=brief(text),
+                )
+            )
     return read
 
 
@@ -175,13 +229,30 @@ def _settings(step: _Fields) -> tuple[tuple[str, str], ...]:
     if held is None:
         return ()
     if not isinstance(held, dict) or len(held) > MAX_SETTINGS:
-        raise step.refuse("set", f"at most {MAX_SETTINGS} names of controls with their values")
+        raise step.refuse(
+            "set",
+            Message(
+                "at most {most} names of controls with their values",
+                most=MAX_SETTINGS,
+            ),
+        )
     for name, value in held.items():
         if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise LessonError(f"{step.place}: set has {brief(name)}, which is no control's name.")
+            raise LessonError(
+                Message(
+                    "{place}: set has {name}, which is no control's name.",
+                    place=step.place,
+                    name=brief(name),
+                )
+            )
         if not isinstance(value, str | int | float) or len(str(value)) > MAX_VALUE:
             raise LessonError(
-                f"{step.place}: {name} must be a text, a number, true or false, got {brief(value)}."
+                Message(
+                    "{place}: {name} must be a text, a number, true or false, got {value}.",
+                    place=step.place,
+                    name=name,
+                    value=brief(value),
+                )
             )
     return tuple((name, _word(value)) for name, value in held.items())
 
@@ -194,7 +265,7 @@ def _word(value: Any) -> str:
 def _target(step: _Fields) -> Target:
     held = step["to"]
     if not isinstance(held, str | int | float) or len(str(held)) > MAX_VALUE:
-        raise step.refuse("to", "a value, or a bound such as “>= 1.5”")
+        raise step.refuse("to", Message("a value, or a bound such as “>= 1.5”"))
     bound = _TARGET.fullmatch(str(held))
     return Target(_RELATIONS[bound[1]], bound[2]) if bound else Target("is", _word(held))
 
@@ -204,15 +275,26 @@ def _question(ask: _Fields) -> GuessQuestion:
     _require_fact(fact, ask.place)
     listed = ask.items("choices", MAX_CHOICES)
     choices = tuple(
-        _choice(_Fields(choice, f"{ask.place}, choice {n}", _CHOICE_FIELDS))
+        _choice(
+            _Fields(
+                choice,
+                Message("{place}, choice {number}", place=ask.place, number=n),
+                _CHOICE_FIELDS,
+            )
+        )
         for n, choice in enumerate(listed, 1)
     )
     if len(choices) < 2:
-        raise LessonError(f"{ask.place} needs two choices or more.")
+        raise LessonError(Message("{place} needs two choices or more.", place=ask.place))
     for one, other in combinations(range(len(choices)), 2):
         if choices[one].overlaps(choices[other]):
             raise LessonError(
-                f"{ask.place} has two choices that can both be right: {nth(one)} and {nth(other)}."
+                Message(
+                    "{place} has two choices that can both be right: {one} and {other}.",
+                    place=ask.place,
+                    one=nth(one),
+                    other=nth(other),
+                )
             )
     return GuessQuestion(ask.text("question", MAX_WORDS, needed=True), fact, choices)
 
@@ -227,10 +309,13 @@ def _choice(choice: _Fields) -> GuessChoice:
     ways = (value is not None, least is not None or most is not None, bool(otherwise))
     if sum(ways) != 1:
         raise LessonError(
-            f"{choice.place} needs one of is, least with most, or otherwise: when it is right."
+            Message(
+                "{place} needs one of is, least with most, or otherwise: when it is right.",
+                place=choice.place,
+            )
         )
     if value is not None and (not isinstance(value, str | int | float) or len(str(value)) > 200):
-        raise choice.refuse("is", "a text or a number")
+        raise choice.refuse("is", Message("a text or a number"))
     fixed: FactValue | None = value if isinstance(value, str) or value is None else float(value)
     return GuessChoice(
         choice.text("words", MAX_CHOICE, needed=True), fixed, least, most, bool(otherwise)
@@ -240,5 +325,9 @@ def _choice(choice: _Fields) -> GuessChoice:
 def _require_fact(name: Any, place: str) -> None:
     if not isinstance(name, str) or fact_of(name) is None:
         raise LessonError(
-            f"{place} names the fact {brief(name)}, which there isn't; docs/lessons.md lists them."
+            Message(
+                "{place} names the fact {fact}, which there isn't; docs/lessons.md lists them.",
+                place=place,
+                fact=brief(name),
+            )
         )

@@ -10,9 +10,10 @@ from ..installation import ASSETS
 
 EMBEDDED_PREFIX = "embedded:"
 GGUF_SUFFIX = ".gguf"
+EMBEDDED_TARGET = "embedded:target"
 DEFAULT_DRAFT = "embedded:draft"
 # Embedded draft of each source that needs one.
-DEFAULT_DRAFTS = {"model": DEFAULT_DRAFT}
+DEFAULT_DRAFTS = {"model": DEFAULT_DRAFT, "head": "embedded:head", "other_tokenizer": DEFAULT_DRAFT}
 EMBEDDED_FOLDER = ASSETS / "models"
 
 
@@ -30,6 +31,16 @@ def list_diffusion() -> list[str]:
         name
         for name in _folders_with("generation_config.json")
         if '"is_causal": false' in embedded_folder(name).joinpath("config.json").read_text("utf-8")
+    ]
+
+
+def list_heads() -> list[str]:
+    """Names of the embedded draft heads."""
+    kind = '"model_type": "decoding_explorer_draft_head"'
+    return [
+        name
+        for name in list_stored()
+        if kind in embedded_folder(name).joinpath("config.json").read_text("utf-8")
     ]
 
 

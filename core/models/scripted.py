@@ -185,10 +185,13 @@ class ScriptedContext:
     def extend_hidden(self, ids: TokenRows) -> torch.Tensor:
         """Append ids; as hidden states their one-hot vectors `[rows, n, vocab]`: a token is like
         itself and like no other."""
-        before = self.length
-        width = self.extend(ids).shape[-1]
+        return self.extend_both(ids)[1]
+
+    def extend_both(self, ids: TokenRows) -> tuple[torch.Tensor, torch.Tensor]:
+        """Append ids; return logits and hidden states of the new tokens."""
+        before, logits = self.length, self.extend(ids)
         new = torch.tensor([row[before:] for row in self._ids])
-        return torch.nn.functional.one_hot(new, width).float()
+        return logits, torch.nn.functional.one_hot(new, logits.shape[-1]).float()
 
     def rollback(self, n: int) -> None:
         """Forget the last n tokens of every row."""

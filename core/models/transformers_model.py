@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Lock
 from typing import cast
 from weakref import WeakValueDictionary
@@ -169,7 +169,14 @@ class TransformersModel(Tokenizing):
     def layers(self) -> EarlyLayers:
         """Logits of its earlier layers."""
         cached = self._layer_types if self.supports_cache else None
-        return EarlyLayers(self.hf_model, self._limits, cached, self._angles)
+        as_model = partial(
+            TransformersModel,
+            tokenizer=self.tokenizer,
+            model_id=f"first layers of {self.model_id}",
+            revision=self.revision,
+            lay_out_weights=False,
+        )
+        return EarlyLayers(self.hf_model, self._limits, cached, self._angles, as_model)
 
     def read_again(
         self,

@@ -1,8 +1,6 @@
 """Read tokens with log-probabilities from other servers' answers, in several formats.
 
-These are OpenAI's chat completions, completions and responses, Ollama's `/api/chat` and
-`/api/generate`, llama.cpp's `/completion` (with `n_probs`, before and after its samplers) and
-SGLang's `/generate`; a stream is the list of its chunks.
+`foreign_formats.FORMATS` lists them; a stream is the list of its chunks.
 """
 
 from __future__ import annotations
@@ -15,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from ..decoding.errors import TraceError
+from ..decoding.record.bounds import MAX_COUNT
 from ..models.text.token_text import display_text
+from .foreign_formats import JsonObject
 
 MAX_TOP, MAX_TEXT = 1_000, 1_000
-JsonObject: TypeAlias = Mapping[str, Any]
 # llama.cpp writes about this number for log 0; others write minus infinity.
 _LOWEST = -1e38
 # OpenAI's completions write a partial character in this form.
@@ -34,12 +33,18 @@ class ForeignToken:
         logprob: log-probability in nats; None if not given (a prompt's first token).
         top: the tokens named as most probable, with their log-probabilities, sorted.
         added: text that the token adds to the output; a character appears when it is complete.
+        token_id: id in the other model's vocabulary; None if not given.
+        top_ids: ids of the tokens in `top`; None for those that aren't given.
+        given_rank: rank that the server names; None if it names none.
     """
 
     text: str
     logprob: float | None
     top: tuple[tuple[str, float], ...]
     added: str = ""
+    token_id: int | None = None
+    top_ids: tuple[int | None, ...] = ()
+    given_rank: int | None = None
 
     @property
     def least_rank(self) -> int:
@@ -54,6 +59,8 @@ class ForeignToken:
         vLLM names the emitted token at any rank, so its presence proves nothing: the rank is known
         if a less probable token is named, or if the unnamed mass is below the token's probability.
         """
+        if self.given_rank is not None:
+            return self.given_rank
         if self.logprob is None or self.tail_mass is None:
             return None
         above = any(logprob < self.logprob for _, logprob in self.top)
@@ -73,10 +80,12 @@ class ForeignToken:
 
 
 class _Named(NamedTuple):
-    """A token's bytes and its log-probability, None if not given."""
+    """A token's bytes, with its log-probability, id and rank; None if not given."""
 
     raw: bytes
     logprob: float | None
+    token_id: int | None = None
+    rank: int | None = None
 
 
 # An emitted token, and its named candidates.
@@ -92,11 +101,19 @@ def tokens_of(bodies: Sequence[JsonObject]) -> Iterator[ForeignToken]:
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     for token, named in _places(bodies):
         top = [
-            (display_text(entry.raw), entry.logprob) for entry in named if entry.logprob is not None
+            (display_text(entry.raw), entry.logprob, entry.token_id)
+            for entry in named
+            if entry.logprob is not None
         ]
-        ranked = tuple(sorted(top, key=lambda entry: -entry[1]))
+        ranked = sorted(top, key=lambda entry: -entry[1])
         yield ForeignToken(
-            display_text(token.raw), token.logprob, ranked, decoder.decode(token.raw)
+            display_text(token.raw),
+            token.logprob,
+            tuple((text, logprob) for text, logprob, _ in ranked),
+            decoder.decode(token.raw),
+            token.token_id,
+            tuple(token_id for *_, token_id in ranked),
+            token.rank,
         )
 
 
@@ -117,6 +134,9 @@ def _places(bodies: Sequence[JsonObject]) -> Iterator[_Place]:
             for value, named in _together(values, tops):
                 yield _triple(value), [_triple(item) for item in _list(named)[:MAX_TOP]]
         return
+    if any("resps" in body for body in bodies):
+        yield from map(_choices, bodies)
+        return
     empty = True
     for place in _outside_responses(bodies):
         empty = False
@@ -136,6 +156,7 @@ def _outside_responses(bodies: Sequence[JsonObject]) -> Iterator[_Place]:
         if not str(body.get("type")).endswith(".done"):
             yield from map(_entry, objects(body.get("logprobs")))
         yield from map(_entry, objects(body.get("completion_probabilities")))
+        yield from _of_vllm(objects(body.get("outputs"))[:1])
         for choice in [c for c in objects(body.get("choices")) if c.get("index") == first][:1]:
             logprobs = choice.get("logprobs")
             if isinstance(logprobs, Mapping):
@@ -161,7 +182,66 @@ def _named(entry: JsonObject) -> _Named:
     else:
         logprob = _logprob(math.log(prob) if prob else _LOWEST)
     text = entry["tok_str"] if "tok_str" in entry else entry.get("token")
-    return _Named(_raw(text, entry.get("bytes")), logprob)
+    return _Named(_raw(text, entry.get("bytes")), logprob, _id(entry.get("id")))
+
+
+def _id(value: Any) -> int | None:
+    return value if type(value) is int and 0 <= value <= MAX_COUNT else None
+
+
+def _of_vllm(outputs: Sequence[JsonObject]) -> Iterator[_Place]:
+    """Yield the tokens of a completion of vLLM: at each place the named tokens by id."""
+    for output in outputs:
+        ids, places = _list(output.get("token_ids")), output.get("logprobs")
+        for token_id, place in _together(ids, places if isinstance(places, list) else []):
+            named = dict(_by_id(place))
+            if _id(token_id) not in named:
+                raise TraceError("A token of this answer is not among the tokens of its place.")
+            yield named[token_id], list(named.values())
+
+
+def _by_id(place: Any) -> Iterator[tuple[int, _Named]]:
+    if not isinstance(place, Mapping):
+        raise TraceError("A place of this answer is no mapping from ids to log-probabilities.")
+    for key, entry in [*place.items()][: MAX_TOP + 1]:
+        token_id = _id(int(key) if str(key).isdecimal() and len(str(key)) < 12 else None)
+        if token_id is None or not isinstance(entry, Mapping):
+            raise TraceError("A token of this answer has no id, or no log-probability.")
+        if entry.get("decoded_token") is None:
+            raise TraceError(
+                "This answer of vLLM names its tokens by ids alone: leave detokenize on, and open "
+                "it again."
+            )
+        rank = _id(entry.get("rank")) or None
+        raw = _raw(entry["decoded_token"])
+        yield token_id, _Named(raw, _logprob(entry.get("logprob")), token_id, rank)
+
+
+def _choices(sample: JsonObject) -> _Place:
+    """Read a question of lm-evaluation-harness: its choices are named, the likeliest came out."""
+    arguments, named = sample.get("arguments"), []
+    requests = list(arguments.values()) if isinstance(arguments, Mapping) else _list(arguments)
+    for request, answers in _together(requests[:MAX_TOP], _list(sample.get("resps"))[:MAX_TOP]):
+        parts = list(request.values()) if isinstance(request, Mapping) else _list(request)
+        answer = _list(answers)[:1]
+        pair = answer[0] if answer else None
+        if len(parts) < 2 or not isinstance(pair, list) or len(pair) != 2:
+            raise TraceError(
+                "This samples file holds replies without log-likelihoods: open one of a task that "
+                "compares choices."
+            )
+        named.append(_Named(_raw(parts[1]), _logprob(_number(pair[0]))))
+    if not named:
+        raise TraceError("A question of this samples file has no choice.")
+    return max(named, key=lambda choice: choice.logprob or 0.0), named
+
+
+def _number(text: Any) -> Any:
+    """Return the number in a text, as the harness writes it; else the value itself."""
+    try:
+        return float(text) if isinstance(text, str) and len(text) < 40 else text
+    except ValueError:
+        return text
 
 
 def _legacy(logprobs: JsonObject) -> Iterator[_Place]:
@@ -183,7 +263,8 @@ def _triple(value: Any) -> _Named:
             "This answer of SGLang names its tokens by ids alone: ask for return_text_in_logprobs "
             "and open it again."
         )
-    return _Named(_raw(value[2]), None if value[0] is None else _logprob(value[0]))
+    logprob = None if value[0] is None else _logprob(value[0])
+    return _Named(_raw(value[2]), logprob, _id(value[1]))
 
 
 def _together(values: list[Any], *others: Any) -> Iterator[tuple[Any, ...]]:

@@ -124,13 +124,17 @@ def make_lab(trace: Trace) -> LabExample:
     if not isinstance(trace.config, Sampling) or not trace.token_ids:
         raise DecodingError("The lab's example is made from a run of sampling that emitted tokens.")
     model, index = load_model(trace.model_id), telling_step(trace)
-    step_logits = read_step_logits(model, [*trace.prompt_ids, *trace.token_ids[:index]])
+    before = [*trace.prompt_ids, *trace.token_ids[:index]]
+    states = trace.token_steps[index].states
+    constraint = trace.config.shaping.constraint
+    step_logits = read_step_logits(model, before, index, states, constraint)
     config = Sampling(shaping=trace.config.shaping, seed=trace.config.seed, draw=trace.config.draw)
     order = TRANSFORMERS
     step = lab_step(step_logits, config, order, index, trace.prompt)
     seeds = [config.seed + at for at in range(ROWS)]
     grown = replace(config, max_new_tokens=ROW_TOKENS)
-    batch = list(continue_in_batch(model, step_logits.previous_ids, grown, seeds))
+    rows = continue_in_batch(model, before, grown, seeds, generated=index, states=states)
+    batch = list(rows)
     return LabExample(
         index=index,
         step=step,

@@ -12,7 +12,9 @@ from ..decoding.record.trace import Trace
 from ..decoding.record.tree import RunTree
 from ..decoding.serial import require_header
 from ..decoding.shaping.config import SETTINGS, Shaping
-from .file import parsed, trace_of
+from .bounded_file import bytes_of
+from .file import MAX_BYTES, MAX_FILE_BYTES, parsed, trace_of
+from .foreign_trace import read_answer
 from .schema.lab import lab_layout
 from .tree_file import tree_of
 
@@ -20,7 +22,8 @@ from .tree_file import tree_of
 def read_any(
     source: bytes | str | Path, *, max_bytes: int | None = None
 ) -> Trace | LabExample | RunTree:
-    """Validate and read a run's trace, a tree of runs or a lab step, by the file's schema.
+    """Validate and read a run's trace, a tree of runs or a lab step, by the file's schema, or the
+    answer of another tool.
 
     Args:
         source: the file's bytes, or its path.
@@ -28,7 +31,11 @@ def read_any(
     Raises:
         TraceError: the file is invalid; the message names the fault.
     """
-    data = parsed(source, max_bytes)
+    most = max_bytes or (MAX_BYTES if isinstance(source, bytes) else MAX_FILE_BYTES)
+    raw = bytes_of(source, most, "trace file", TraceError)
+    if (answer := read_answer(raw)) is not None:
+        return answer
+    data = parsed(raw, most)
     if isinstance(data, dict) and data.get("schema") == LabExample.schema:
         return lab_of(data)
     if isinstance(data, dict) and data.get("schema") == RunTree.schema:

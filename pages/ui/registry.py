@@ -11,6 +11,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 from core.decoding.shaping.config import LISTED
+from core.language import N_, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,14 @@ class Page:
 
 
 # Menus of the navigation; pages without one stand in its row.
-_LEARN, _RUNS, _BUILDERS = "Learn", "Runs and texts", "For builders"
+_LEARN, _RUNS, _BUILDERS = N_("Learn"), N_("Runs and texts"), N_("For builders")
 INSIDE = Page(
     "inside",
-    "Inside",
-    "Inside follows a run from prompt to text: functions, shapes, modules, the KV cache, the logit "
-    "lens, attention.",
+    N_("Inside"),
+    N_(
+        "Inside follows a run from prompt to text: functions, shapes, modules, "
+        "the KV cache, the logit lens, attention."
+    ),
     "inside.py",
     view=Named("inside.state:InsideView.current"),
     load_controls=Named("inside.controls:load_controls"),
@@ -94,9 +97,11 @@ INSIDE = Page(
 )
 COMPARE = Page(
     "compare",
-    "Compare",
-    "Compare shows two runs side by side: what differs in their settings, where their texts part, "
-    "and why.",
+    N_("Compare"),
+    N_(
+        "Compare shows two runs side by side: what differs in their settings, "
+        "where their texts part, and why."
+    ),
     "compare.py",
     view=Named("compare.state:SideView.current"),
     load_controls=Named("compare.controls:load_controls"),
@@ -110,9 +115,11 @@ OPEN_PAIR = Named("compare.state:open_pair")
 SESSION_RUN = Named("compare.state:SessionRun")
 READ = Page(
     "read",
-    "Read",
-    "Read shows how much each token of your own text surprises a model, which token it expected "
-    "instead, and the perplexity.",
+    N_("Read"),
+    N_(
+        "Read shows how much each token of your own text surprises a model, "
+        "which token it expected instead, and the perplexity."
+    ),
     "read.py",
     view=Named("read.state:ReadView.current"),
     load_controls=Named("read.controls:load_controls"),
@@ -124,10 +131,12 @@ READ = Page(
 )
 DECODE = Page(
     "decode",
-    "Decode",
-    "Decode runs greedy decoding, sampling, contrastive search or contrastive decoding on a "
-    "prompt. Click a token to see its candidates, what each filter removed, and where the random "
-    "number fell.",
+    N_("Decode"),
+    N_(
+        "Decode runs greedy decoding, sampling, contrastive search or "
+        "contrastive decoding on a prompt. Click a token to see its candidates, "
+        "what each filter removed, and where the random number fell."
+    ),
     "decode.py",
 )
 # Links to Decode had the address that Home has now: the names of Decode's parameters, and the
@@ -136,9 +145,12 @@ DECODE_PARAMETERS = Named("decode.controls:parameters")
 HOME_MARK = "home"
 HOME = Page(
     "",
-    "Home",
-    "Home runs one prompt with every decoder, and merges the texts into one tree with the "
-    "log-probability, the forward passes and the seconds of each.",
+    N_("Home"),
+    N_(
+        "Home runs one prompt with every decoder, and merges the texts into one "
+        "tree with the log-probability, the forward passes and the seconds of "
+        "each."
+    ),
     "home.py",
     view=Named("home.state:HomeView.current"),
     load_controls=Named("home.controls:load_controls"),
@@ -148,9 +160,11 @@ HOME = Page(
 )
 COURSE = Page(
     "course",
-    "Course",
-    "Course teaches decoding in short lessons beside the real pages: each asks for a guess first, "
-    "then shows what the model does.",
+    N_("Course"),
+    N_(
+        "Course teaches decoding in short lessons beside the real pages: each "
+        "asks for a guess first, then shows what the model does."
+    ),
     "course.py",
     view=Named("course.state:Course.current"),
     load_controls=Named("course.page:load_controls"),
@@ -160,9 +174,11 @@ COURSE = Page(
 )
 CLASS = Page(
     "class",
-    "Class",
-    "Class counts the guesses of up to 200 anonymous pupils in a lesson, live on the teacher's "
-    "page.",
+    N_("Class"),
+    N_(
+        "Class counts the guesses of up to 200 anonymous pupils in a lesson, "
+        "live on the teacher's page."
+    ),
     "classroom.py",
     view=Named("classroom.state:ClassView.current"),
     load_controls=Named("classroom.controls:load_controls"),
@@ -184,9 +200,13 @@ PAGES = (
     COURSE,
     Page(
         "sampling",
-        "Sampling lab",
-        f"Sampling lab holds one step and its random number still, while {len(LISTED)} samplers "
-        "act on its logits in the order of transformers, vLLM, mlx-lm or llama.cpp.",
+        N_("Sampling lab"),
+        Message(
+            "Sampling lab holds one step and its random number still, while {listed} "
+            "samplers act on its logits in the order of transformers, vLLM, mlx-lm "
+            "or llama.cpp.",
+            listed=len(LISTED),
+        ),
         "sampling.py",
         shows=("lab",),
         view=Named("lab.state:Lab.current"),
@@ -195,9 +215,11 @@ PAGES = (
     ),
     Page(
         "beam",
-        "Beam search",
-        "Beam search draws the tree from stored backpointers: which paths were kept, pruned and "
-        "finished, and what a guess of the parents gets wrong.",
+        N_("Beam search"),
+        N_(
+            "Beam search draws the tree from stored backpointers: which paths were "
+            "kept, pruned and finished, and what a guess of the parents gets wrong."
+        ),
         "beam.py",
         shows=("beam",),
         view=Named("beam.state:BeamView.current"),
@@ -207,9 +229,12 @@ PAGES = (
     ),
     Page(
         "speculative",
-        "Speculative",
-        "Speculative decoding with a draft model: accepted and rejected drafts, the acceptance "
-        "test, the time of each stage, and whether the target's distribution is kept.",
+        N_("Speculative"),
+        N_(
+            "Speculative decoding with a draft model: accepted and rejected drafts, "
+            "the acceptance test, the time of each stage, and whether the target's "
+            "distribution is kept."
+        ),
         "speculative.py",
         shows=("speculative",),
         view=Named("speculative.state:SpecView.current"),
@@ -219,9 +244,11 @@ PAGES = (
     ),
     Page(
         "reasoning",
-        "Reasoning budget",
-        "Reasoning budget limits how many tokens a model may think, and measures accuracy against "
-        "that budget.",
+        N_("Reasoning budget"),
+        N_(
+            "Reasoning budget limits how many tokens a model may think, and measures "
+            "accuracy against that budget."
+        ),
         "reasoning.py",
         shows=("reasoning",),
         view=Named("reasoning.state:ReasonView.current"),
@@ -233,10 +260,12 @@ PAGES = (
     COMPARE,
     Page(
         "diffusion",
-        "Diffusion",
-        "Diffusion fills a canvas of masks in an order of its own: why each token came when it "
-        "did, its rivals, what was masked again, and where two tokens of one step don't fit "
-        "together.",
+        N_("Diffusion"),
+        N_(
+            "Diffusion fills a canvas of masks in an order of its own: why each "
+            "token came when it did, its rivals, what was masked again, and where "
+            "two tokens of one step don't fit together."
+        ),
         "diffusion.py",
         shows=("diffusion",),
         view=Named("diffusion.state:DiffusionView.current"),
@@ -248,9 +277,12 @@ PAGES = (
     ),
     Page(
         "many",
-        "Many runs",
-        "Many runs repeats one prompt up to 100 times, or over a grid of two settings, and shows "
-        "where the texts part: by the dice, by a setting, or by rounding.",
+        N_("Many runs"),
+        N_(
+            "Many runs repeats one prompt up to 100 times, or over a grid of two "
+            "settings, and shows where the texts part: by the dice, by a setting, or "
+            "by rounding."
+        ),
         "many.py",
         view=Named("many.state:ManyView.current"),
         load_controls=Named("many.controls:load_controls"),
@@ -263,9 +295,12 @@ PAGES = (
     INSIDE,
     Page(
         "evaluate",
-        "Evaluate",
-        "Evaluate asks the same questions with several methods, models or templates, and compares "
-        "the answers with confidence intervals and paired tests.",
+        N_("Evaluate"),
+        N_(
+            "Evaluate asks the same questions with several methods, models or "
+            "templates, and compares the answers with confidence intervals and "
+            "paired tests."
+        ),
         "evaluate_ways.py",
         view=Named("evaluate.state:EvaluateView.current"),
         load_controls=Named("evaluate.controls:load_controls"),
@@ -276,9 +311,11 @@ PAGES = (
     ),
     Page(
         "requests",
-        "Requests",
-        "Requests shows each call of the OpenAI-compatible endpoint while it is decoded, and draws "
-        "answers of other servers.",
+        N_("Requests"),
+        N_(
+            "Requests shows each call of the OpenAI-compatible endpoint while it is "
+            "decoded, and draws answers of other servers."
+        ),
         "api_requests.py",
         view=Named("requests.state:RequestsView.current"),
         load_controls=Named("requests.controls:load_controls"),

@@ -12,7 +12,7 @@ import pytest
 from core import check, read_trace
 
 TRACES = Path(__file__).parents[2] / "assets" / "traces"
-TAGS = re.compile(r"<[^>]*>")
+TAGS = re.compile(r"<style>.*?</style>|<[^>]*>")
 
 
 @pytest.mark.parametrize("name", ["beam", "compare", "decode", "speculative"])

@@ -117,8 +117,13 @@ def test_the_saved_page_of_a_run_is_small_and_opens_in_the_theme_on_screen() -> 
 def test_knobs_are_there_where_the_data_allow_it() -> None:
     trace = make_trace(4, shaping=SHAPED)
     step = trace.token_steps[1]
-    assert knobs_of(step, trace, 0.2)["start"] == {"temperature": 1.8, "top_k": 40, "top_p": 0.9}
-    cut = replace(step, stages=(*step.stages, step.stages[-1]._replace(name="min_p")))
+    assert knobs_of(step, trace, 0.2)["start"] == {
+        "temperature": 1.8,
+        "top_k": 40,
+        "top_p": 0.9,
+        "min_p": 0.0,
+    }
+    cut = replace(step, stages=(*step.stages, step.stages[-1]._replace(name="typical_p")))
     assert knobs_of(cut, trace, 0.2) is None
     assert (
         chart_of(candidates()).knobs and not chart_of(partial(figures.timing, [("a", trace)])).knobs

@@ -51,7 +51,14 @@ from tests.figures.forks import make_fork, make_points, make_tree
 from tests.figures.insides import make_attention, make_calls, make_forward, make_lens
 from tests.figures.labs import make_lab
 from tests.figures.manys import make_many
-from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec
+from tests.figures.specs import (
+    COUNTED,
+    SWEEP,
+    exits_of,
+    make_comparison,
+    make_spec,
+    translated,
+)
 from tests.figures.traces import make_trace
 
 Draw: TypeAlias = Callable[..., go.Figure]
@@ -294,6 +301,9 @@ def _speculative() -> Iterator[Entry]:
     yield "compared times", "spec_time", (stored, make_comparison(0.02, 0.03)), {}
     yield "spec_sweep", "spec_sweep", (SWEEP, stored), {}
     yield "spec_acceptance", "spec_acceptance", (SWEEP, stored), {}
+    for name, trace in (("", stored), ("hostile ", hostile)):
+        yield f"{name}spec_exits", "spec_exits", (exits_of(trace), trace), {}
+        yield f"{name}spec_translation", "spec_translation", (translated(trace), 1), {}
     unknown = SWEEP._replace(alpha=None)
     yield "spec_acceptance without alpha", "spec_acceptance", (unknown, stored), {}
     rounds = tuple(ServerRound(4, at % 5) for at in range(12))

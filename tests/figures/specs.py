@@ -12,6 +12,9 @@ from core.decoding.record.steps import StepSeconds
 from core.decoding.speculative.measurement.metrics import Costs, VerifyCost
 from core.decoding.speculative.measurement.report import (
     Comparison,
+    ExitCell,
+    ExitLayer,
+    ExitLayers,
     Latency,
     LengthSweep,
     Losslessness,
@@ -19,7 +22,7 @@ from core.decoding.speculative.measurement.report import (
     TargetRun,
     TextCount,
 )
-from core.decoding.speculative.types import DraftRound, RoundSeconds
+from core.decoding.speculative.types import DraftRound, RoundSeconds, SourceToken
 from core.models.scripted import END, ScriptedModel
 from tests.figures.traces import HOSTILE, WORDS
 
@@ -97,3 +100,41 @@ def make_comparison(spec_seconds: float, target_seconds: float) -> Comparison:
         target_token_seconds=(target_seconds,) * 3,
         costs=costs,
     )
+
+
+def exits_of(trace: Trace, layers: int = 4) -> ExitLayers:
+    """Three exit layers of a run, each surer than the one below."""
+    texts = tuple(step_text for step in trace.rounds for step_text in step.texts)
+    ids = tuple(trace.token_ids)
+    exits = tuple(
+        ExitLayer(
+            layer,
+            tuple(
+                ExitCell(
+                    ids[at - (at + layer) % 2],
+                    texts[at - (at + layer) % 2],
+                    layer / layers,
+                    0.2 * layer,
+                )
+                for at in range(len(ids))
+            ),
+        )
+        for layer in range(1, layers)
+    )
+    return ExitLayers(layers, 4, ids, texts, exits)
+
+
+def translated(trace: Trace) -> Trace:
+    """The run as if a draft of single characters had proposed every text."""
+    rounds = [
+        replace(
+            step,
+            translation=tuple(
+                SourceToken(at, character)
+                for at, character in enumerate("".join(t.text for t in step.drafted)[:64])
+            ),
+        )
+        for step in trace.rounds
+    ]
+    config = replace(trace.config, drafter="other_tokenizer")  # type: ignore[call-arg]
+    return replace(trace, steps=(*trace.steps[: -len(rounds)], *rounds), config=config)

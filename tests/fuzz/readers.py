@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from core import check
+from core import check, from_answer
 from core.decoding.comparison.measures import recorded_measures
 from core.decoding.comparison.parting import compare
 from core.decoding.constraints.reading import pointer_of
@@ -69,6 +69,7 @@ from core.traces.foreign import read_foreign
 from core.traces.lab import example_from_dict as lab_from_dict
 from core.traces.lab import lab_bytes
 from core.traces.lab_file import read_any
+from core.traces.lines import read_lines
 from core.traces.many_file import many_jsonl, read_many, read_runs
 from core.traces.tree_file import read_tree, tree_json
 from pages.ui.beam.controls import stop_strings as stop_line
@@ -284,10 +285,12 @@ RESPONSES = (
         "message.output_text.logprobs"], "top_logprobs": 2}).encode(),
 )  # fmt: skip
 _ENTRY = {"token": "a", "logprob": -0.5, "top_logprobs": [{"token": "b", "logprob": -0.1}]}
+# Its first token has no log-probability, as a prompt's: it is drawn, and is no trace.
+_UNSCORED = json.dumps({"choices": [{"logprobs": {"tokens": ["a", "b"], "token_logprobs":
+    [None, -1.0], "top_logprobs": [None, {"b": -1.0, "c": -2}]}}]}).encode()  # fmt: skip
 FOREIGN = (
+    *(path.read_bytes() for path in sorted((STORED / "foreign").iterdir())),
     json.dumps({"model": "m", "choices": [{"logprobs": {"content": [_ENTRY, _ENTRY]}}]}).encode(),
-    json.dumps({"choices": [{"logprobs": {"tokens": ["a", "b"], "token_logprobs": [None, -1.0],
-        "top_logprobs": [None, {"b": -1.0, "c": -2}]}}]}).encode(),
     json.dumps({"output": [{"content": [{"text": "a", "logprobs": [_ENTRY]}]}]}).encode(),
     json.dumps({"completion_probabilities": [{"content": "a", "probs": [{"tok_str": "a",
         "prob": 0.5}]}, {"token": "b", "bytes": [240, 159], "prob": 0.1}]}).encode(),
@@ -427,8 +430,13 @@ READERS = (
         "core/server/api/http.py"),
     Reader("response request", partial(_asked, lambda body: read_response(body, lambda _: ())),
         ApiError, RESPONSES, "core/server/api/http.py"),
-    Reader("another server's answer", lambda data: read_foreign(data).unknown, TraceError, FOREIGN,
-        "core/traces/foreign.py"),
+    Reader("another server's answer", lambda data: read_foreign(data).unknown, TraceError,
+        (*FOREIGN, _UNSCORED), "core/traces/foreign.py"),
+    Reader("runs in lines", read_lines, TraceError, (*FOREIGN, many_jsonl(
+        Trace.from_dict(json.loads(raw)) for raw in _of("beam", "sampling")).encode()),
+        "core/traces/lines.py", lines=True),
+    Reader("another tool's answer as a trace", lambda data: _check(from_answer(data)), TraceError,
+        FOREIGN, "core/traces/foreign_trace.py"),
     Reader("decoding field", lambda data: decoding_in(_text(data)), ConfigError,
         (b'{"method": "greedy"}',), "pages/ui/requests/controls.py"),
     Reader("GGUF header", _read_gguf, ModelError, (_gguf(),),

@@ -48,6 +48,7 @@ PARSERS = re.compile(r"\b(json\.loads?|csv\.(reader|DictReader)|yaml\.\w*load|to
 ELSEWHERE = (
     "core/models/",
     "core/decoding/files.py",
+    "core/language/",
     "core/figures/base/measure.py",
     "pages/ui/resources/models.py",
     "pages/ui/resources/prompts.py",

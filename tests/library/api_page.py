@@ -38,10 +38,10 @@ tables in [dataframes.md](dataframes.md).
   field may be missing. A change that such files can't meet raises `version`; the changelog says so.
 """
 SECTIONS = {
-    "Runs": ("Functions", ("decode", "check", "registry", "adopt")),
+    "Runs": ("Functions", ("decode", "check", "registry", "adopt", "recorder")),
     "Settings": ("Settings of a run", ("config",)),
     "Records": ("Records of a run", ("steps", "trace", "types")),
-    "Files": ("Files and tables", ("file", "frames", "save")),
+    "Files": ("Files and tables", ("file", "foreign_trace", "frames", "save", "widget")),
     "Beams": ("Work on a stored beam search", ("replay",)),
     "Errors": ("Errors", ("errors",)),
 }

@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from core import TraceError, read_trace, runs_to_frame
@@ -30,6 +31,19 @@ def test_a_table_has_its_columns_and_dtypes_with_and_without_rows(name: str, row
     assert {key: str(dtype) for key, dtype in frame.dtypes.items()} == declared
     if rows in ("prompt", OF_METHOD[name]):
         assert len(frame)
+
+
+@pytest.mark.parametrize("name", OF_METHOD)
+@pytest.mark.parametrize("rows", TABLES)
+def test_a_table_comes_back_from_parquet_and_arrow_with_its_dtypes(
+    name: str, rows: str, tmp_path: Path
+) -> None:
+    """pyarrow comes with Streamlit."""
+    frame = read_trace(TRACES / f"{name}.json").to_pandas(rows)
+    frame.to_parquet(tmp_path / "runs.parquet")
+    again = pd.read_parquet(tmp_path / "runs.parquet")
+    pd.testing.assert_frame_equal(again, frame)
+    pd.testing.assert_frame_equal(pa.Table.from_pandas(frame).to_pandas(), frame)
 
 
 def test_the_values_are_the_trace_s() -> None:

@@ -75,7 +75,9 @@ def test_a_draw_has_the_numbers_of_its_method_and_no_others(
     if {own, method} <= {"gumbel", "multinomial"} or own == method:
         read(data)
     else:
-        assert f"a draw by {method} has" in refusal(data)
+        # Of a recorded run the scores may be unknown; its stages are another draw's all the same.
+        unknown = (own, method) == ("argmax", "multinomial")
+        assert ("the stage argmax" if unknown else f"a draw by {method} has") in refusal(data)
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def test_the_measures_say_that_every_goal_is_reached() -> None:
 
 def test_every_card_is_what_its_settings_and_the_stored_measures_give() -> None:
     written = cards(MODELS)
-    assert set(written) == {"target", "draft", "reward"}
+    assert set(written) == {"target", "draft", "reward", "head"}
     for role, card in written.items():
         assert (MODELS / role / "README.md").read_text(encoding="utf-8") == card
 

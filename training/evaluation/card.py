@@ -9,7 +9,7 @@ from training.evaluation.written import Answered
 
 TEMPLATES = Path(__file__).parents[1] / "cards"
 EXAMPLES, SHOWN, EVALUATION = "examples.json", 10, "evaluation.json"
-ROLES = ("target", "draft", "reward")
+ROLES = ("target", "draft", "reward", "head")
 
 
 def history(before: list[dict[str, Any]], averaged: bool = False) -> str:
@@ -64,9 +64,14 @@ def cards(folder: Path) -> dict[str, str]:
         values["shares"] = in_words(values.get("shares", {}))
         values["examples"] = read_examples(folder / role)
         values["history"] = history(values.pop("before", []), "averaged" in values)
-        chosen = [one for one in measures if role == "target" or role in one.name]
+        chosen = [one for one in measures if role == "target" or _is_of(role, one.name)]
         found[role] = template.format(table=table(chosen), **values)
     return found
+
+
+def _is_of(role: str, name: str) -> bool:
+    """Whether a measure is of a model; a draft head's is no draft's."""
+    return role in name and (role == "head" or "draft head" not in name)
 
 
 def write_examples(answered: list[Answered], folder: Path) -> None:

@@ -15,7 +15,7 @@ from training.evaluation.prompts import Prompt, prompt_ids
 from training.generation import chat_ids, encode
 
 DRAFT_LENGTH, BEAMS, BEAM_TOKENS, SPEED_TOKENS = 4, 4, 60, 200
-_CHATS = {
+CHATS = {
     "stories": stories.chat,
     "lists": lists.chat,
     "facts": facts.chat,
@@ -27,7 +27,7 @@ _CHATS = {
 def measure_acceptance(subject: Subject) -> Measure:
     """The share of proposed tokens that the target accepts, greedily, by family."""
     shares = {}
-    for name, chat in _CHATS.items():
+    for name, chat in CHATS.items():
         rng = random.Random(-9)
         count = max(2, subject.questions // 4)
         prompts = [_prompt_of(subject, chat(rng)) for _ in range(count)]

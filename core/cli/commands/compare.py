@@ -33,6 +33,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--right-model", help="the right run's model, where it is another one than --model"
     )
+    parser.add_argument("--draft", help="the draft model of a run of contrastive decoding")
     parser.add_argument(
         "--read",
         choices=("left", "right"),
@@ -50,7 +51,7 @@ def run(args: Namespace) -> int:
 
     _require_options(args)
     left, right = read_trace(args.left), read_trace(args.right)
-    model_of_left = cache(lambda: load_as(left.dtype, args.model, args))
+    model_of_left = cache(lambda: _with_draft(load_as(left.dtype, args.model, args), left, args))
 
     def again(at: int) -> StepAgain:
         from ...decoding.comparison.deciding import ModelStep
@@ -85,6 +86,7 @@ def _require_options(args: Namespace) -> None:
     needs = {
         "dtype": "model",
         "device": "model",
+        "draft": "model",
         "read": "model",
         "right_model": "read",
     }
@@ -95,6 +97,15 @@ def _require_options(args: Namespace) -> None:
             raise ConfigError(f"--{name.replace('_', '-')} takes --{other}; add it.")
     if args.json is not None:
         require_writable(args.json, "--json")
+
+
+def _with_draft(model: Any, run: Trace, args: Namespace) -> Any:
+    """Return the model with the draft of --draft, if there is one."""
+    from ...decoding.loop.second import WithDraft
+
+    if args.draft is None:
+        return model
+    return WithDraft(model, load_as(run.draft_dtype, args.draft, args))
 
 
 def _model_of_right(
@@ -109,7 +120,7 @@ def _model_of_right(
     from ...decoding.checks.model_checks import is_of_dtype, made_by
 
     if args.right_model is not None:
-        return load_as(right.dtype, args.right_model, args)
+        return _with_draft(load_as(right.dtype, args.right_model, args), right, args)
     model = model_of_left()
     if not made_by(right, model) and (right.model_id, right.model_revision) != (
         left.model_id,
@@ -120,7 +131,7 @@ def _model_of_right(
             "name the right run's model by --right-model."
         )
     same = args.dtype is not None or is_of_dtype(right.dtype, model)
-    return model if same else load_as(right.dtype, args.model, args)
+    return model if same else _with_draft(load_as(right.dtype, args.model, args), right, args)
 
 
 def _print(left: Trace, right: Trace, parting: Parting) -> None:

@@ -21,11 +21,20 @@ from ...decoding.reading.types import (
     text_tokens,
     totals_of,
 )
+from ...decoding.reading.watermarks import ENOUGH, THRESHOLD, Detection, detections
 from ...decoding.record.trace import Trace
+from ...decoding.shaping.config import SETTINGS, Shaping
+from ...figures.base.labels import NBSP
+from ...figures.guided.watermark import verdict
 from ...traces.bounded_file import file_bytes, text_of
 from ..loading import load
+from ..method import add_shaping, given
+from ..options import require_switched_on
 from ..output import require_writable, say, say_written, writing, written
 from . import decode
+
+# Settings of watermarks, as options of decode have them.
+MARKS = tuple(name for name, spec in SETTINGS.items() if spec.role == "watermark")
 
 
 def add(parser: ArgumentParser) -> None:
@@ -49,6 +58,8 @@ def add(parser: ArgumentParser) -> None:
         "--against", metavar="MODEL", help="also compare with this model of the same tokenizer"
     )
     parser.add_argument("--against-dtype", metavar="DTYPE", help="its number type, as --dtype")
+    group = parser.add_argument_group("the watermark to look for, by the settings of the run")
+    add_shaping(group, MARKS)
     parser.add_argument("--json", metavar="FILE", help="write all numbers here; - is stdout")
     parser.add_argument("--trace", metavar="FILE", help="write the trace file here; - is stdout")
 
@@ -63,10 +74,13 @@ def run(args: Namespace) -> int:
     if args.against_dtype is not None and args.against is None:
         # The same weights in another number type.
         args.against = args.model
+    marks = given(args, MARKS)
+    require_switched_on(marks)
+    shaping = Shaping(**marks)
     text = _text_of(args)
     from ... import check
     from ...decoding.reading.measure import diverging, pinned, pins_in
-    from ...decoding.reading.read import read_text
+    from ...decoding.reading.read import read_marked, read_text
     from ...decoding.reading.word import follow_word
 
     model = load(args.model, args.dtype, args.device)
@@ -83,11 +97,15 @@ def run(args: Namespace) -> int:
     if args.against is not None:
         other = load(args.against, args.against_dtype, args.device)
         divergence = diverging(model, other, [*trace.prompt_ids, *trace.token_ids])
+    found = detections(read_marked(model, trace, shaping)) if shaping != Shaping() else ()
     tokens = text_tokens(trace)
     with written(args.json or "") as numbers, written(args.trace or "") as file:
         _print(trace, tokens, followed, word, divergence)
+        for detection in found:
+            print(_watermark(detection))
         if args.json is not None:
-            values = finite_values(_plain(trace, tokens, followed, word, divergence))
+            plain = _plain(trace, tokens, followed, word, divergence)
+            values = finite_values(plain | {"watermarks": [_score(one) for one in found]})
             content = json.dumps(values, ensure_ascii=False)
             with writing(numbers):
                 write_file(numbers, content)
@@ -97,6 +115,25 @@ def run(args: Namespace) -> int:
     for path in filter(None, (args.json, args.trace)):
         say_written(path)
     return 0
+
+
+def _watermark(found: Detection) -> str:
+    """Return the detector's verdict as a line."""
+    low = found.counts[-1] < ENOUGH and (found.z_score or 0) < THRESHOLD
+    few = f"; a low z of fewer than {ENOUGH} tokens proves nothing" if low else ""
+    return f"{SETTINGS[found.name].name}: {verdict(found).replace(NBSP, ' ')}{few}"
+
+
+def _score(found: Detection) -> dict[str, Any]:
+    """Return the detector's numbers of the whole text by the keys of the file."""
+    return {
+        "name": found.name,
+        "scored_tokens": found.counts[-1],
+        "mean_score": found.means[-1],
+        "expected": found.expected,
+        "z_score": found.z_score,
+        "p_value": found.p_value,
+    }
 
 
 def _text_of(args: Namespace) -> str:

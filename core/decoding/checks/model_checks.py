@@ -18,7 +18,7 @@ from ..loop.second import second_forwards
 from ..loop.text import Ending, TextStream
 from ..methods import method_of
 from ..protocol import LanguageModel, offers
-from ..record.notes import tells_computing
+from ..record.notes import DRAWS_UNKNOWN, tells_making
 from ..record.trace import Check, Trace
 from ..shaping.draws import draw_noise
 from ..validation import brief
@@ -170,13 +170,13 @@ def ending_faults(trace: Trace, model: LanguageModel) -> list[str]:
 def note_faults(trace: Trace, model: LanguageModel) -> list[str]:
     """List notes that follow neither from the settings nor from the run, and missing notes.
 
-    The reason why a server was lost, which ends a run as cancelled, and the rows and threads of one
-    of many runs can't be derived again.
+    The reason why a server was lost, which ends a run as cancelled, the rows and threads of one of
+    many runs, and that a run was recorded can't be derived again.
     """
     due = run_notes(model, trace.config, trace.prompt_ids, trace.token_ids, trace.steps)
     known = {*due, *doubled_start(model, trace.rendered_prompt, trace.prompt_ids)}
     faults = [f"a note is missing: {brief(note.words)}" for note in due if note not in trace.notes]
-    others = [note for note in trace.notes if note not in known and not tells_computing(note)]
+    others = [note for note in trace.notes if note not in known and not tells_making(note)]
     if len(others) > (trace.finish_reason == "cancelled") or len(set(trace.notes)) < len(
         trace.notes
     ):
@@ -253,6 +253,8 @@ def _noise(trace: Trace, model: LanguageModel) -> Check:
 
 def _reference(trace: Trace, model: LanguageModel, record: RecordAgain) -> Check | None:
     if not offers(model, HasReference) or trace.finish_reason == "cancelled":
+        return None
+    if DRAWS_UNKNOWN in trace.notes:
         return None
     given = {step.index: step.token_id for step in trace.token_steps if step.origin == "forced"}
     expected = model.reference_token_ids(trace.prompt_ids, trace.config, given)

@@ -18,6 +18,7 @@ from ..constraints.reading import answer_from
 from ..counting import nth
 from ..errors import DecodingError
 from ..protocol import LanguageModel
+from ..record.notes import DRAWS_UNKNOWN
 from ..record.steps import TokenStep
 from ..record.trace import Trace
 from ..shaping.draws import Pick, draw_noise, interval_of
@@ -118,11 +119,13 @@ class TokenReplay:
         self, step: TokenStep, row: Tensor, ids: Sequence[int], noise: Tensor | None
     ) -> Picked:
         """Pick as the engine does; for a draw by inverse CDF, return the recorded token's
-        interval.
+        interval. If the draws are unknown, pick the recorded token.
         """
         self._picker.shaper.answer_from = None if step.phase == "thinking" else self._answer_from
         picked = self._picker.pick(step.index, row, ids, noise, step.states)
         token_id = step.token_id if step.instead_of is None else step.instead_of
+        if DRAWS_UNKNOWN in self._trace.notes and step.draw.scores is None:
+            return picked._replace(pick=Pick(token_id))
         if picked.pick.interval is None or token_id >= self._vocab:
             return picked
         last = picked.stages[-1]

@@ -10,6 +10,7 @@ import torch
 
 from ..autoregressive.config import drawn_by
 from ..counting import nth
+from ..record.notes import DRAWS_UNKNOWN
 from ..record.steps import TokenStep
 from ..record.trace import Check, Trace
 from ..shaping.config import CONTRASTS, RESCALING
@@ -175,11 +176,17 @@ def _state_faults(trace: Trace) -> list[str]:
 
 
 def _draw_explains_token(trace: Trace) -> Check:
-    faults = [fault for step in trace.token_steps if (fault := _draw_fault(step))]
+    unknown = DRAWS_UNKNOWN in trace.notes
+    faults = [fault for step in trace.token_steps if (fault := _draw_fault(step, unknown))]
     return count("tokens_of_draws", faults, "draws that point elsewhere")
 
 
-def _draw_fault(step: TokenStep) -> str:
+def _draw_fault(step: TokenStep, unknown: bool = False) -> str:
+    """Describe a draw that doesn't give the step's token.
+
+    Args:
+        unknown: the numbers of the draws weren't recorded.
+    """
     where, draw, chosen = f"step {nth(step.index)}", step.draw, step.chosen
     place = step.candidates.index(chosen)
     if step.origin == "forced":
@@ -201,6 +208,8 @@ def _draw_fault(step: TokenStep) -> str:
             return f"{where}: the uniform number lies outside the token's interval"
         if abs(high - low - chosen.prob) > VALUE_TOLERANCE:
             return f"{where}: the interval is not as wide as the token is probable"
+        return ""
+    if unknown and draw.scores is None:
         return ""
     if draw.scores and any(
         (score is None) != (candidate.removed_by is not None)

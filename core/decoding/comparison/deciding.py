@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..autoregressive.reshape import logits_at, reshape_step
 from ..config import MethodConfig
-from ..errors import DecodingError
+from ..errors import ConfigError, DecodingError
 from ..protocol import LanguageModel
 from ..record.trace import Trace
 from .parting import compare
@@ -37,11 +37,16 @@ class ModelStep:
     def token_under(self, config: MethodConfig) -> int | None:
         """Return the token that the step emits under other settings; None if they remove every
         token.
+
+        Raises:
+            ConfigError: they contrast the model with a draft, which is not given.
         """
         try:
             step = reshape_step(
                 self._model, self._logits, self._before, config, self._at, self._states
             )
+        except ConfigError:
+            raise
         except DecodingError:
             return None
         return step.token_id

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from ..config import MethodConfig
 from ..counting import nth
+from ..errors import ConfigError
 from ..record.servers import SERVERS
 from ..record.steps import TokenStep
 from ..record.trace import Trace
@@ -209,13 +210,22 @@ def _setting_words(
         names = [d.words for d in acting]
         return f"Each of these may have decided it: {', '.join(names)}."
     rival = right.token_ids[at]
-    alone = [d.words for d in acting if again.token_under(exchanged(left.config, d)) == rival]
+    pairs = ((d, _exchanged_or_none(left.config, d)) for d in acting)
+    alone = [d.words for d, config in pairs if config and again.token_under(config) == rival]
     if alone:
         return (
             f"At this token {' or '.join(alone)} alone decides it: with B's value A emits B's "
             "token."
         )
     return "No single setting decides this token: only several together."
+
+
+def _exchanged_or_none(config: MethodConfig, difference: SettingDifference) -> MethodConfig | None:
+    """Return `exchanged`; None if the value can't stand beside the other settings."""
+    try:
+        return exchanged(config, difference)
+    except ConfigError:
+        return None
 
 
 def exchanged(config: MethodConfig, difference: SettingDifference) -> MethodConfig:

@@ -14,6 +14,7 @@ from ..checks.model_checks import is_of_dtype
 from ..constraints.reading import answer_from
 from ..decode import collect
 from ..errors import ConfigError
+from ..loop.second import WithDraft
 from ..protocol import LanguageModel
 from ..record.steps import TokenStep
 from ..record.trace import Trace
@@ -52,12 +53,15 @@ def require_same_tokens(first: LanguageModel, second: LanguageModel) -> None:
 
 
 def of_run(model: LanguageModel, run: Trace) -> LanguageModel:
-    """Return the model in the number type of the run's weights.
+    """Return the model in the number type of the run's weights, with its draft.
 
     Raises:
         ConfigError: a model on a server, which has one type.
     """
-    return model if is_of_dtype(run.dtype, model) else in_dtype(model, run.dtype)
+    if is_of_dtype(run.dtype, model):
+        return model
+    converted = in_dtype(model, run.dtype)
+    return WithDraft(converted, model.draft) if isinstance(model, WithDraft) else converted
 
 
 def logits_before(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import torch
 from torch import Tensor
@@ -61,8 +61,16 @@ class _Tokens:
             return []
 
 
-class Grammars:
+class GrammarMaker(Protocol):
     """Maker of grammars over one model's tokens."""
+
+    def start(self, constraint: Constraint) -> Grammar | StepGrammar:
+        """Return the grammar of a constraint."""
+        ...
+
+
+class Grammars:
+    """Maker of grammars at the beginning of a text."""
 
     def __init__(self, model: LanguageModel) -> None:
         from llguidance import LLTokenizer
@@ -72,6 +80,7 @@ class Grammars:
         eos = self.stops or [model.vocab_size]
         tokens = _Tokens(model, eos[0])
         self._forcing = tokens.spells
+        self._special = [token for token in tokens.special_token_ids if token not in self.stops]
         self._tokenizer: LLTokenizer = LLTokenizer(cast(Any, tokens), eos_token=eos)
 
     def start(self, constraint: Constraint) -> Grammar:
@@ -91,7 +100,7 @@ class Grammars:
                 f"The constraint is too large for llguidance ({first_line(fault)}): shorten it.",
                 "constraint",
             )
-        made = Grammar(matcher, self.stops)
+        made = Grammar(matcher, self.stops, self._special)
         if not made.copy().begins():
             raise ConfigError(
                 "No token can begin a text of the constraint: rewrite it.", "constraint"
@@ -118,11 +127,60 @@ def grammars_of(model: LanguageModel) -> Grammars:
     return made[key]
 
 
-class Grammar:
-    """Grammar with the tokens that it has read; a copy is cheap (6 microseconds)."""
+class StepGrammar:
+    """Tokens that a constraint allows at one step; it holds no model, and can be pickled.
 
-    def __init__(self, matcher: LLMatcher, stops: Sequence[int], read: Sequence[int] = ()) -> None:
-        self._matcher, self._stops = matcher, stops
+    Args:
+        text: the generated tokens before the step.
+
+    Raises:
+        ConfigError: as `Grammars.start`.
+    """
+
+    def __init__(self, model: LanguageModel, constraint: Constraint, text: Sequence[int]) -> None:
+        grammar = grammars_of(model).start(constraint)
+        grammar.read(text)
+        self._constraint, self._stops = constraint, grammar.stops(model.vocab_size)
+        self._allowed = grammar.allowed(model.vocab_size)
+        self.left, self.fault = grammar.left, grammar.fault
+
+    def start(self, constraint: Constraint) -> StepGrammar:
+        """Return the grammar itself, of the constraint that it was made for."""
+        assert constraint == self._constraint
+        return self
+
+    def read(self, ids: Sequence[int]) -> None:
+        """Do nothing: the text was read."""
+
+    def allowed(self, _size: int) -> Tensor:
+        """Return as `Grammar.allowed`."""
+        return self._allowed
+
+    def stops(self, _size: int) -> Tensor:
+        """Return as `Grammar.stops`."""
+        return self._stops
+
+    def copy(self) -> StepGrammar:
+        """Return the grammar itself, which never changes."""
+        return self
+
+
+class Grammar:
+    """Grammar with the tokens that it has read; a copy is cheap (6 microseconds).
+
+    Args:
+        stops: end-of-sequence tokens.
+        special: the other tokens without bytes.
+    """
+
+    def __init__(
+        self,
+        matcher: LLMatcher,
+        stops: Sequence[int],
+        special: Sequence[int],
+        read: Sequence[int] = (),
+    ) -> None:
+        self._matcher, self._stops, self._special = matcher, stops, special
         # All tokens, of which the matcher holds the first ones: all but the first wrong one and
         # those after it.
         self._ids, self._held = list(read), len(read)
@@ -150,7 +208,7 @@ class Grammar:
 
     def copy(self) -> Grammar:
         """Return an independent copy."""
-        twin = Grammar(self._matcher.deep_copy(), self._stops, self._ids)
+        twin = Grammar(self._matcher.deep_copy(), self._stops, self._special, self._ids)
         twin._held, twin._bound = self._held, self._bound
         return twin
 
@@ -187,6 +245,12 @@ class Grammar:
         """Return `[size]`: True for each token that may follow."""
         mask = torch.frombuffer(bytearray(self._matcher.compute_bitmask()), dtype=torch.uint8)
         bits: Tensor = (mask[:, None] >> _BITS & 1).flatten()[:size].bool()
+        # After a regular expression llguidance allows all special tokens, and refuses most then.
+        if not self.complete:
+            bits[self._stops] = False
+        for token in self._special:
+            if token < size and bits[token] and not self._matcher.validate_tokens([token]):
+                bits[token] = False
         return bits
 
     def stops(self, size: int) -> Tensor:

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, TypeAlias
 from ..autoregressive.config import Greedy, Sampling, as_single_tokens
 from ..config import MAX_CANDIDATES, SEED, MethodConfig, setting
 from ..errors import ConfigError
-from ..shaping.config import Shaping
+from ..shaping.config import WATERMARKS, Shaping
 from ..validation import Interval
 
 FillOrder: TypeAlias = Literal["confidence", "margin", "entropy", "random", "left_to_right"]
@@ -117,6 +117,13 @@ class Diffusion(MethodConfig):
                 "A constraint reads a text from its beginning, and masked diffusion fills "
                 "positions in any order: switch it off.",
                 "constraint",
+            )
+        for name in self.shaping.active(WATERMARKS):
+            raise ConfigError(
+                "marks a text from left to right, by the tokens before each, and masked diffusion "
+                "fills positions in any order: switch it off.",
+                name,
+                "Diffusion.shaping",
             )
         if self.t_max <= self.t_min:
             raise ConfigError(f"must be above t_min, got {self.t_max}.", "t_max", "Diffusion")

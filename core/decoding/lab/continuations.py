@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from ..loop.text import Ending, join_text
 from ..protocol import LanguageModel
 from ..record.steps import FinishReason
 from ..requirements import require_all_tokens
+from ..shaping.stage import NO_STATES
 from .types import Continuation, RowToken
 
 
@@ -34,6 +35,8 @@ def continue_in_batch(
     seeds: Sequence[int],
     *,
     greedy: bool = True,
+    generated: int = 0,
+    states: Mapping[str, float] = NO_STATES,
 ) -> Iterator[tuple[RowStep, ...]]:
     """Yield the new tokens of all unfinished rows, one batch step at a time.
 
@@ -43,6 +46,8 @@ def continue_in_batch(
     Args:
         prompt_ids: at least one id.
         seeds: one for each sampled row.
+        generated: number of generated tokens at the end of `prompt_ids`.
+        states: the samplers' states after them.
         greedy: add a row that takes the most probable token under the same penalties.
 
     Raises:
@@ -51,7 +56,7 @@ def continue_in_batch(
     """
     limit = token_limit(model, prompt_ids, config)
     configs = [replace(config, seed=seed) for seed in seeds]
-    rows = [_Row(model, prompt_ids, seeded, limit) for seeded in configs]
+    rows = [_Row(model, prompt_ids, seeded, limit, generated, states) for seeded in configs]
     if greedy:
         penalties = replace(config.shaping, temperature=1.0)
         plain = Greedy(
@@ -60,7 +65,7 @@ def continue_in_batch(
             stop_strings=config.stop_strings,
             shaping=penalties,
         )
-        rows.append(_Row(model, prompt_ids, plain, limit))
+        rows.append(_Row(model, prompt_ids, plain, limit, generated))
     require_all_tokens(model, "a batch of samples")
     context = model.start(prompt_ids, use_cache=config.use_cache).branch([0] * len(rows))
     going = list(range(len(rows)))
@@ -81,16 +86,22 @@ class _Row:
     """One sequence of the batch, with its own generator."""
 
     def __init__(
-        self, model: LanguageModel, prompt_ids: Sequence[int], config: Sampling | Greedy, limit: int
+        self,
+        model: LanguageModel,
+        prompt_ids: Sequence[int],
+        config: Sampling | Greedy,
+        limit: int,
+        generated: int,
+        states: Mapping[str, float] = NO_STATES,
     ) -> None:
-        self._model = model
-        self._picker = Picker(model, config)
+        self._model, self._generated = model, generated
+        self._picker = Picker(model, config, states=states)
         self._ending = Ending(model, config, limit)
         self.ids = list(prompt_ids)
 
     def step(self, row: int, index: int, logits: Tensor) -> RowStep:
         """Draw the next token from `[vocab]` logits."""
-        picked = self._picker.pick(index, logits, self.ids)
+        picked = self._picker.pick(self._generated + index, logits, self.ids)
         raw, final, token_id = picked.stages[0], picked.stages[-1], picked.pick.token_id
         self._picker.take(picked, token_id)
         self.ids.append(token_id)
@@ -109,17 +120,22 @@ def grow(
     *,
     on_tokens: Callable[[int], object],
     should_stop: Callable[[], bool] = bool,
+    generated: int = 0,
+    states: Mapping[str, float] = NO_STATES,
 ) -> tuple[Continuation, ...]:
     """Return the rows of `continue_in_batch`, each up to its end or until the work is stopped.
 
     Args:
         on_tokens: called after each batch step with the number of tokens in the longest row.
+        generated, states: as of `continue_in_batch`.
 
     Raises:
         DecodingError: no token fits into the context window; or as `continue_in_batch`.
     """
     batch = []
-    for steps in continue_in_batch(model, prompt_ids, config, seeds):
+    for steps in continue_in_batch(
+        model, prompt_ids, config, seeds, generated=generated, states=states
+    ):
         batch.append(steps)
         on_tokens(len(batch))
         if should_stop():

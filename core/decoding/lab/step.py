@@ -14,6 +14,9 @@ import torch
 from torch import Tensor
 
 from ..autoregressive.config import Sampling
+from ..constraints.grammar import GrammarMaker, StepGrammar
+from ..constraints.value import Constraint
+from ..errors import ConfigError
 from ..loop.recording import rank_of, read_step
 from ..loop.text import join_prompt, join_text
 from ..protocol import LanguageModel, Vocabulary
@@ -40,6 +43,7 @@ class StepLogits(NamedTuple):
         generated: number of generated tokens among the previous ones; None for the number of the
             draw, which it is in a run.
         states: the samplers' states at the step, as a run recorded them.
+        grammar: the tokens that the constraint allows; None without one.
     """
 
     model: Vocabulary
@@ -48,6 +52,7 @@ class StepLogits(NamedTuple):
     eos_ids: tuple[int, ...] = ()
     generated: int | None = None
     states: Mapping[str, float] = NO_STATES
+    grammar: StepGrammar | None = None
 
     def shaper(self, shaping: Shaping, order: Order, seed: int = 0) -> StepShaper:
         """Return the shaper for an order; processors that its library lacks are left out."""
@@ -57,7 +62,13 @@ class StepLogits(NamedTuple):
             eos_ids=self.eos_ids,
             seed=seed,
             token_bytes=self.model.token_bytes,
+            grammars=self._grammars,
         )
+
+    def _grammars(self) -> GrammarMaker:
+        if self.grammar is None:
+            raise ConfigError("acts on a step that was read with it.", "constraint", "Shaping")
+        return self.grammar
 
     def shaped(
         self, shaper: StepShaper, number: int, begun: Sequence[Distribution] = ()
@@ -73,16 +84,48 @@ class StepLogits(NamedTuple):
         )
 
 
-def read_step_logits(model: LanguageModel, previous_ids: Sequence[int]) -> StepLogits:
+def read_step_logits(
+    model: LanguageModel,
+    previous_ids: Sequence[int],
+    generated: int | None = None,
+    states: Mapping[str, float] = NO_STATES,
+    constraint: Constraint | None = None,
+) -> StepLogits:
     """Return the step after some tokens, from one forward over them.
+
+    Args:
+        generated, states: as of `StepLogits`.
+        constraint: of the generated tokens, if the settings will have one.
 
     Raises:
         PromptError: no token, an unknown one, or too many.
-        ConfigError: the model's server doesn't name all tokens.
+        ConfigError: the model's server doesn't name all tokens, or as `step_grammar`.
     """
     require_all_tokens(model, "the lab")
     logits = model.start(previous_ids).logits[0]
-    return StepLogits(model.vocabulary, logits, tuple(previous_ids), tuple(sorted(model.eos_ids)))
+    grammar = None
+    if constraint is not None:
+        grammar = step_grammar(model, constraint, previous_ids, generated or 0)
+    return StepLogits(
+        model.vocabulary,
+        logits,
+        tuple(previous_ids),
+        tuple(sorted(model.eos_ids)),
+        generated,
+        states,
+        grammar,
+    )
+
+
+def step_grammar(
+    model: LanguageModel, constraint: Constraint, previous_ids: Sequence[int], generated: int
+) -> StepGrammar:
+    """Return the tokens that a constraint allows at a step.
+
+    Raises:
+        ConfigError: the constraint is too large, or allows no first token.
+    """
+    return StepGrammar(model, constraint, previous_ids[len(previous_ids) - generated :])
 
 
 def distributions(

@@ -145,7 +145,8 @@ def _draft(model: LanguageModel, config: MethodConfig) -> _Reader:
     draft: LanguageModel | None = getattr(model, "draft", None)
     if draft is None:
         raise ConfigError(
-            "compares with a draft model: take contrastive decoding, or set it to 0.",
+            "compares with a draft model, and none is given: name it (--draft on the command "
+            "line), or set it to 0.",
             "contrastive_beta",
             "Shaping",
         )

@@ -60,6 +60,7 @@ CHECK_WORDS = {
     "forwards_again": "independent forwards give the same probabilities",
     "target_probs_again": "the logits and the settings give every target_prob",
     "target_and_draft_probs_again": "the logits and settings give every target_prob and draft_prob",
+    "draft_translated": "the draft with another tokenizer proposes the same tokens again",
     "rounds_whole": "every round is whole",
     "cache_sizes": "the caches are as large as the tokens they hold",
     "draft_lengths": "the draft goes as far as the settings let it",

@@ -38,6 +38,22 @@ class Note(NamedTuple):
         return self.words
 
 
+FROM_GENERATE = Note(
+    "from_generate",
+    "Recorded from a run of transformers' generate: tokens and logits are that run's; a forward "
+    "of its own read the prompt.",
+)
+DRAWS_UNKNOWN = Note(
+    "draws_unknown",
+    "The seed of this run is not known, so the numbers that its tokens were drawn by are not.",
+)
+# Notes of a run that was recorded, and not decoded here.
+RECORDED = (FROM_GENERATE, DRAWS_UNKNOWN)
+FOREIGN_ANSWER = "foreign_answer"
+# Keys of notes on what is unknown of a run that another program made.
+MADE_ELSEWHERE = {*(note.key for note in RECORDED), FOREIGN_ANSWER}
+
+
 def computed(rows: int, threads: int | None) -> Iterator[Note]:
     """Yield the notes on a run's batch and on its number of threads, if that was set."""
     yield Note(ROWS, "alone" if rows == 1 else f"in a batch of {counted(rows, 'row')}")
@@ -45,8 +61,10 @@ def computed(rows: int, threads: int | None) -> Iterator[Note]:
         yield Note(THREADS, counted(threads, "thread"))
 
 
-def tells_computing(note: Note) -> bool:
-    """Return whether a note is one that `computed` gives."""
+def tells_making(note: Note) -> bool:
+    """Return whether a note is one that `computed` gives, or one of a recording."""
+    if note in RECORDED:
+        return True
     return note.key in _COMPUTED and bool(_COMPUTED[note.key].fullmatch(note.words))
 
 

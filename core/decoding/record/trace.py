@@ -41,6 +41,7 @@ from .steps import (
 )
 
 if TYPE_CHECKING:  # Only annotations need the methods' types; the record itself needs no method.
+    from anywidget import AnyWidget
     from pandas import DataFrame
 
     from ..beam.types import BeamStep, Hypothesis
@@ -51,6 +52,8 @@ _CORE = __name__.partition(".")[0]
 _FILE = f"{_CORE}.decoding.serial"
 _FRAMES = f"{_CORE}.traces.frames"
 _HTML = f"{_CORE}.export.web.trace_html"
+_LINES = f"{_CORE}.traces.lines"
+_WIDGET = f"{_CORE}.export.web.widget"
 
 _Config = TypeVar("_Config", bound=MethodConfig)
 _Value = TypeVar("_Value")
@@ -265,6 +268,15 @@ class Trace(Generic[ConfigT_co]):
         shown: str = resolve_name(f"{_HTML}:trace_html")(self)
         return shown
 
+    def widget(self) -> AnyWidget:
+        """Return a live widget for a notebook: tokens, candidates of a step, and knobs.
+
+        Raises:
+            FigureError: anywidget isn't installed, or the run has no steps of one token.
+        """
+        shown: AnyWidget = resolve_name(f"{_WIDGET}:explore")(self)
+        return shown
+
     def to_json(self) -> str:
         """Return the text of the trace file."""
         return json.dumps(
@@ -278,6 +290,19 @@ class Trace(Generic[ConfigT_co]):
             DecodingError: it can't be written.
         """
         save_file(path, self.to_json())
+
+    @staticmethod
+    def from_jsonl(source: bytes | str | Path) -> tuple[Trace, ...]:
+        """Return the runs in an untrusted file of JSON lines: traces, or answers of other tools.
+
+        Args:
+            source: the file's bytes, or its path.
+
+        Raises:
+            TraceError: a line is neither, or there are too many; the message names the line.
+        """
+        runs: tuple[Trace, ...] = resolve_name(f"{_LINES}:read_lines")(source)
+        return runs
 
     @staticmethod
     def load(path: str | Path) -> Trace:

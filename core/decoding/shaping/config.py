@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from ..errors import ConfigError
 from .settings.guidance import Guidance
 from .spec import SettingSpec, specs_of
 
@@ -39,6 +40,14 @@ class Shaping(Guidance):
     def __post_init__(self) -> None:
         for name, spec in SETTINGS.items():
             object.__setattr__(self, name, spec.checked("Shaping", getattr(self, name)))
+        for first, second, reason in _ALONE:
+            if self.active([first]) and self.active([second]):
+                raise ConfigError(
+                    f"can't act together with {SETTINGS[first].label}: {reason}; switch one of "
+                    "them off.",
+                    second,
+                    "Shaping",
+                )
 
     def active(self, names: Iterable[str]) -> list[str]:
         """Return the given settings that are switched on, without their further numbers."""
@@ -71,6 +80,11 @@ class Shaping(Guidance):
         return replace(Shaping(), **values)
 
 
+# Settings that no library has together, and why.
+_ALONE = (
+    ("mirostat", "adaptive_target", "both choose the token by a state, and llama.cpp takes one"),
+    ("watermark_bias", "synthid_depth", "transformers takes one watermark"),
+)
 SETTINGS: dict[str, SettingSpec] = specs_of(Shaping)
 # Settings with a function: all but further numbers of other settings.
 ACTING = {name: spec for name, spec in SETTINGS.items() if not spec.part_of}
@@ -128,10 +142,12 @@ KNOB_SETTINGS = tuple(
 # Ranges of the lab's sliders, by field.
 KNOB_RANGES = {s.field: (s.slider.low, s.slider.high) for s in KNOB_SETTINGS if s.slider}
 SAMPLERS = tuple(name for name in (*WARPERS, *PENALTIES) if name in KNOB_RANGES)
-# Settings in the table of samplers and libraries: those with a knob, and those that list tokens.
+# Samplers of the lab: those with a knob, and those that list tokens.
 LISTED = tuple(
     name for name in (*WARPERS, *PENALTIES) if SETTINGS[name].slider or SETTINGS[name].lines
 )
+# With those that have controls of their own.
+TABLED = (*LISTED, "constraint", *CONTRASTS)
 
 
 def ranges_in_view(shaping: Shaping) -> dict[str, tuple[float, float]]:
@@ -148,8 +164,9 @@ _PENALTIES = ("repetition_penalty", "frequency_penalty", "presence_penalty")
 # Order in which each library applies the lab's settings; a library lacks the settings that are
 # missing here. `orders` names the sources. Runs use transformers' order.
 SEQUENCES: dict[str, tuple[str, ...]] = {
-    "transformers": tuple(name for name in RUN_ORDER if name in LISTED),
+    "transformers": tuple(name for name in RUN_ORDER if name in {"constraint", *LISTED}),
     "vllm": (
+        "constraint",
         "bad_words",
         "logit_bias",
         *_PENALTIES,
@@ -168,6 +185,7 @@ SEQUENCES: dict[str, tuple[str, ...]] = {
         "temperature",
     ),
     "llama.cpp": (
+        "constraint",
         "logit_bias",
         *_PENALTIES,
         "dry_multiplier",
@@ -184,6 +202,6 @@ SEQUENCES: dict[str, tuple[str, ...]] = {
     ),
 }
 # With mirostat llama.cpp leaves out everything but these.
-MIROSTAT_ALONE = ("logit_bias", "temperature", "dynatemp_high", "mirostat")
+MIROSTAT_ALONE = ("constraint", "logit_bias", "temperature", "dynatemp_high", "mirostat")
 # Samplers with a state, which follows one sequence.
 STATEFUL = tuple(name for name, spec in SETTINGS.items() if spec.state)

@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-from .config import LISTED, SETTINGS, parts_of
+from .config import LISTED, SETTINGS, TABLED, parts_of
 from .orders import ORDERS
 
 _INTRODUCTION = """# Samplers
 
-The Sampling lab, Decode, the command line and trace files have {count} samplers. A number is the
-sampler's place in the order of the library; a dash means that the library lacks it. Runs use
-transformers' order, with the others between them as the first table lists them. A proof with the
+The Sampling lab, Decode, the command line and trace files have {count} samplers and the constraint.
+Guidance, DoLa and contrastive decoding need a second forward at each step, so the lab, which holds
+one step, lacks them. A number is the sampler's place in the order of the library; a dash means that
+the library lacks it. Runs use transformers' order, with the others between them. A proof with the
 model runs every sampler again; tests compare each with the code that its source names where it can
 be run (transformers' classes, llama.cpp's functions), else with its formula in plain Python.
 """
@@ -22,7 +23,7 @@ def library_table() -> list[list[str]]:
     """Return the rows of the table, the head first."""
     orders = list(ORDERS.values())
     rows = [["sampler", *(order.label for order in orders), "why not in all"]]
-    for name in LISTED:
+    for name in TABLED:
         places = [str(o.own.index(name) + 1) if name in o.own else "–" for o in orders]
         rows.append([_label(name), *places, SETTINGS[name].absent])
     return rows
@@ -37,7 +38,7 @@ def _label(name: str) -> str:
 def document() -> str:
     """Return the page as Markdown."""
     sources = [["sampler", "source of formula and ties", "effect"]]
-    sources += [[SETTINGS[n].name, SETTINGS[n].source, SETTINGS[n].help] for n in LISTED]
+    sources += [[SETTINGS[n].name, SETTINGS[n].source, SETTINGS[n].help] for n in TABLED]
     orders = [["library", "order read in", "note", "a sampler that it lacks"]]
     orders += [[o.label, o.source, o.note, o.otherwise] for o in ORDERS.values()]
     parts = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .config import ACTING, MIROSTAT_ALONE, SEQUENCES, SETTINGS, Shaping
+from .config import ACTING, MIROSTAT_ALONE, RUN_ORDER, SEQUENCES, SETTINGS, TABLED, Shaping
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Order:
         """Settings that the library itself has, in its order."""
         if self.key != "transformers":
             return self.processors
-        return tuple(name for name in self.processors if SETTINGS[name].generate)
+        return tuple(name for name in RUN_ORDER if name in TABLED and SETTINGS[name].generate)
 
 
 # Settings with a function here and no processor in transformers.
@@ -74,7 +74,8 @@ VLLM = Order(
     label="vLLM",
     source="vllm-project/vllm, vllm/v1/sample/sampler.py, Sampler.sample "
     "(steps 4 to 7 of the class's docstring)",
-    note="Min-p is a logits processor that runs before top-k and top-p.",
+    note="Min-p is a logits processor that runs before top-k and top-p. A grammar masks the logits "
+    "before the sampler.",
     otherwise="a logits processor of one's own, `--logits-processors`",
 )
 MLX_LM = Order(
@@ -91,8 +92,9 @@ LLAMA_CPP = Order(
     label="llama.cpp",
     source="ggml-org/llama.cpp, common/common.h, common_params_sampling::samplers (the default)",
     note="Temperature comes last: it tempers what the filters left; a dynamic temperature there "
-    "takes its place. With mirostat only logit bias and temperature act beside it. The penalty "
-    "there looks back 64 tokens only, here at the whole text.",
+    "takes its place. With mirostat only logit bias, temperature and the grammar act beside it. "
+    "The grammar acts there only after it has refused a drawn token, which is then drawn again. "
+    "The penalty there looks back 64 tokens only, here at the whole text.",
     otherwise="a sampler in C, `llama_sampler_init`",
 )
 

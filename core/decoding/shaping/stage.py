@@ -15,7 +15,7 @@ from torch import Tensor
 from ..errors import DecodingError
 
 if TYPE_CHECKING:
-    from ..constraints.grammar import Grammars
+    from ..constraints.grammar import GrammarMaker
 
 
 def named_uniform(seed: int, name: str, index: int) -> float:
@@ -96,7 +96,7 @@ class StepContext(NamedTuple):
     token_bytes: Callable[[int], bytes] | None = None
     min_tokens_to_keep: int = 1
     answer_from: int | None = 0
-    grammars: Callable[[], Grammars] | None = None
+    grammars: Callable[[], GrammarMaker] | None = None
     eos_ids: Sequence[int] = ()
     states: Mapping[str, float] = NO_STATES
     records: dict[str, TokenScores | SecondLogits] | None = None

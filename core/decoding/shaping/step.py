@@ -67,7 +67,7 @@ from .stages import (
 from .states import next_states
 
 if TYPE_CHECKING:
-    from ..constraints.grammar import Grammars
+    from ..constraints.grammar import GrammarMaker
 
 # Above this many tokens, sorting row by row is faster than sorting the batch.
 _BATCHED_SORTS_TO = 4096
@@ -109,7 +109,7 @@ class StepShaper:
         seed: int = 0,
         token_bytes: Callable[[int], bytes] | None = None,
         forwards: Callable[[str, StepContext], tuple[SecondLogits, ...]] | None = None,
-        grammars: Callable[[], Grammars] | None = None,
+        grammars: Callable[[], GrammarMaker] | None = None,
     ) -> None:
         self.answer_from: int | None = 0
         self.allowed: Tensor | None = None

@@ -18,6 +18,7 @@ SCORINGS: tuple[Scoring, ...] = ("multi_query", "batch_expansion")
 MAX_POSTERIOR = 0.99
 _POSTERIOR = Interval(0.0, MAX_POSTERIOR)
 MAX_DRAFT_LENGTH = 64
+MAX_LAYERS = 512
 # Draft lengths that a draft-length sweep measures.
 SWEPT_LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10)
 
@@ -45,6 +46,13 @@ class Speculative(MethodConfig):
         adaptive: whether the length changes, starting at draft_length: plus 2 after a round with
             all tokens accepted, otherwise minus 1 (transformers' "heuristic" schedule; at most 64).
         lookup_ngram: length of the longest n-gram that prompt lookup searches for.
+        lookup_min: length of the shortest n-gram that prompt lookup searches for (vLLM's
+            `prompt_lookup_min`).
+        suffix_factor: suffix decoding drafts at most this many times the length of the matched
+            suffix (vLLM's `suffix_decoding_max_spec_factor`).
+        suffix_min_prob: suffix decoding ends before a token whose estimated probability is lower
+            (vLLM's `suffix_decoding_min_token_prob`).
+        exit_layer: number of the target's layers that draft in an early exit.
         posterior_threshold: epsilon of typical acceptance, the upper bound of the threshold.
         posterior_alpha: delta of typical acceptance: the threshold is min(epsilon, delta *
             exp(-entropy)) (defaults as in vLLM).
@@ -83,6 +91,18 @@ class Speculative(MethodConfig):
     adaptive: bool = setting(False, "lengthen drafts that are accepted, shorten the others")
     lookup_ngram: int = setting(
         2, "of prompt lookup: the longest run of last tokens to search for", Interval(1, 100)
+    )
+    lookup_min: int = setting(
+        1, "of prompt lookup: the shortest run of last tokens to search for", Interval(1, 100)
+    )
+    suffix_factor: float = setting(
+        1.0, "of suffixes: the draft's length over that of the matched suffix", Interval(0.1, 64.0)
+    )
+    suffix_min_prob: float = setting(
+        0.1, "of suffixes: the lowest share of the occurrences that went on so", SHARE
+    )
+    exit_layer: int = setting(
+        2, "of early exit: the number of the target's layers that draft", Interval(1, MAX_LAYERS)
     )
     # With 1 for both, not even a token of probability 1 would exceed the threshold.
     posterior_threshold: float = setting(0.09, "of typical acceptance: epsilon", _POSTERIOR)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -18,12 +18,12 @@ from ..config import Ended
 from ..constraints.grammar import masks_of
 from ..loop.run import process_prompt, token_limit
 from ..loop.text import Ending
-from ..protocol import Context, LanguageModel
+from ..protocol import Context, HiddenContext, LanguageModel, TokenRows, offers
 from ..record.steps import Step
 from .candidates import Position, read_positions
 from .config import MAX_DRAFT_LENGTH, Speculative
 from .distributions import PositionShaper, Rows, residual_masses
-from .drafters.proposal import Draft, Proposal
+from .drafters.proposal import Draft, Proposal, ReadsHidden, ReadsRounds
 from .drafters.start import start_draft
 from .scoring import feed
 from .types import (
@@ -161,7 +161,7 @@ class Rounds:
             prefill=self._prefill,
         )
         self._index, self._prefill = self._index + 1, 0.0
-        return DraftRound(
+        step = DraftRound(
             index=self._index - 1,
             start=start,
             draft_length=length,
@@ -174,8 +174,12 @@ class Rounds:
             draft_cache=caches[1],
             seconds=seconds,
             finish_reason=verdict.reason,
+            translation=proposal.translation,
             masks=masks,
         )
+        if offers(self._draft, ReadsRounds):
+            self._draft.after(step)
+        return step
 
     def _propose(self, start: int) -> tuple[Proposal, int]:
         """Draft tokens; also return the number allowed, as the target adds one token of its own."""
@@ -194,12 +198,20 @@ class Rounds:
         context, scoring = self._context, self._config.scoring
         rows = feed(scoring, context.length, self._ids[-1], drafted)
         if len(rows) == 1:
-            return context.extend(rows[0].token_ids)[0]
+            return self._read(context, rows[0].token_ids)[0]
         expanded = context.branch([0] * len(rows))
-        logits = expanded.extend([row.token_ids for row in rows])
+        logits = self._read(expanded, [row.token_ids for row in rows])
         expanded.reorder([len(rows) - 1])
         self._context = expanded
         return torch.stack([logits[at, row.reads[0]] for at, row in enumerate(rows)])
+
+    def _read(self, context: Context, ids: TokenRows) -> Tensor:
+        """Return the logits of new tokens; a draft that reads hidden states gets those too."""
+        if not offers(self._draft, ReadsHidden):
+            return context.extend(ids)
+        logits, hidden = cast(HiddenContext, context).extend_both(ids)
+        self._draft.see(hidden[-1])
+        return logits
 
     def _verify(self, scored: _Scored, start: int) -> _Verdict:
         """Emit the accepted tokens, then the target's own token."""

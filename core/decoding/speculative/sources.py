@@ -8,7 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Drafter: TypeAlias = Literal["model", "prompt_lookup"]
+Drafter: TypeAlias = Literal[
+    "model",
+    "head",
+    "early_exit",
+    "prompt_lookup",
+    "suffix",
+    "ngram_cache",
+    "jacobi",
+    "other_tokenizer",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,12 +28,16 @@ class DraftSource:
         name: value of the config's `drafter`.
         label: its name in a menu.
         words: description of its proposals, for help and sentences.
-        start: "module:function" with `(target, draft, prompt_ids, config)`, which returns a
-            `Draft`; for a text source the rule `(ids, config, length)`, which returns the tokens
-            that follow the ids.
+        start: "module:function" with `(target, draft, config)`, which returns the model that the
+            proposals are drawn from; for a text source the rule `(ids, config, length)`, which
+            returns the tokens that follow the ids.
         needs_draft: whether the user names a draft model.
-        from_text: whether the proposals depend on the text alone: they have no distribution of
-            their own, and the checks find them again without a model.
+        draws: whether each proposal is drawn from a distribution that is recorded; otherwise it
+            has probability 1.
+        from_rounds: whether the proposals depend on the rounds so far: the rule is
+            `(rounds, ids, length)`.
+        reads_hidden: whether the draft reads the target's hidden states; it then reads accepted
+            tokens again.
         settings: fields of `Speculative` that act with this source only.
     """
 
@@ -33,31 +46,84 @@ class DraftSource:
     words: str
     start: str
     needs_draft: bool = False
-    from_text: bool = False
+    draws: bool = True
+    from_rounds: bool = False
+    reads_hidden: bool = False
     settings: frozenset[str] = frozenset()
 
     @property
-    def draws(self) -> bool:
-        """True if each proposal is drawn from a distribution that is recorded."""
-        return not self.from_text
+    def from_text(self) -> bool:
+        """True if the proposals depend on the text alone: the checks find them without a model."""
+        return not self.draws and not self.needs_draft
 
 
+# Settings of a draft with a distribution.
+_DRAWN = frozenset({"draft_temperature", "draft_threshold"})
 _ROWS = (
     DraftSource(
         name="model",
         label="a second model",
         words="a smaller model runs ahead of the target",
-        start=f"{__package__}.drafters.model:ModelDraft.start",
+        start=f"{__package__}.drafters.model:same_vocabulary",
         needs_draft=True,
-        settings=frozenset({"draft_temperature", "draft_threshold"}),
+        settings=_DRAWN,
+    ),
+    DraftSource(
+        name="head",
+        label="draft head",
+        words="one trained layer over the target's last hidden state and the next token (MTP, "
+        "EAGLE)",
+        start=f"{__package__}.drafters.head:require_head",
+        needs_draft=True,
+        reads_hidden=True,
+        settings=_DRAWN,
+    ),
+    DraftSource(
+        name="early_exit",
+        label="early exit",
+        words="the target's first layers with its last norm and head (LayerSkip)",
+        start=f"{__package__}.drafters.early_exit:first_layers",
+        settings=_DRAWN | {"exit_layer"},
     ),
     DraftSource(
         name="prompt_lookup",
         label="prompt lookup",
         words="repeats the tokens that followed an earlier occurrence of the last tokens",
         start=f"{__package__}.drafters.prompt_lookup:follow",
-        from_text=True,
-        settings=frozenset({"lookup_ngram"}),
+        draws=False,
+        settings=frozenset({"lookup_ngram", "lookup_min"}),
+    ),
+    DraftSource(
+        name="suffix",
+        label="suffixes of the text",
+        words="the likeliest continuation of the text's own endings (vLLM's suffix decoding)",
+        start=f"{__package__}.drafters.suffix:follow",
+        draws=False,
+        settings=frozenset({"suffix_factor", "suffix_min_prob"}),
+    ),
+    DraftSource(
+        name="ngram_cache",
+        label="n-gram counts",
+        words="the most frequent token after the last 4 to 1 tokens (llama.cpp's lookup)",
+        start=f"{__package__}.drafters.ngram_cache:follow",
+        draws=False,
+    ),
+    DraftSource(
+        name="jacobi",
+        label="Jacobi iterations",
+        words="the target's own predictions of the last round (lookahead decoding's iterations)",
+        start=f"{__package__}.drafters.jacobi:guess",
+        draws=False,
+        from_rounds=True,
+    ),
+    DraftSource(
+        name="other_tokenizer",
+        label="other tokenizer",
+        words="a second model with other tokens, translated through text (transformers' universal "
+        "assisted generation)",
+        start=f"{__package__}.drafters.other_tokenizer:TranslatedDraft.start",
+        needs_draft=True,
+        draws=False,
     ),
 )
 SOURCES: dict[Drafter, DraftSource] = {row.name: row for row in _ROWS}

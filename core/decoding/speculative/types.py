@@ -26,7 +26,9 @@ from ..record.steps import MethodRecord, Step
 from .config import MAX_DRAFT_LENGTH
 
 Outcome: TypeAlias = Literal["accepted", "rejected", "not_reached"]
-DraftEnd: TypeAlias = Literal["length", "room", "confidence", "eos", "no_match", "no_token"]
+DraftEnd: TypeAlias = Literal[
+    "length", "room", "confidence", "eos", "no_match", "no_token", "translation"
+]
 
 
 class PairCandidate(NamedTuple):
@@ -175,6 +177,13 @@ class RoundSeconds(NamedTuple):
         return self.propose + self.score + self.verify
 
 
+class SourceToken(NamedTuple):
+    """A token of a draft with another tokenizer."""
+
+    token_id: TokenId
+    text: ShortText
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class DraftRound(Step):
     """One round: the draft proposes tokens, the target scores all at once, and each is verified.
@@ -185,13 +194,16 @@ class DraftRound(Step):
         draft_length: number of tokens that the draft was allowed in this round.
         draft_end: reason why it proposed no more: `length`: the draft length; `room`:
             max_new_tokens or a context window; `confidence`: a probability below the threshold;
-            `eos`: a drafted end-of-sequence token; `no_match`: no match of the prompt lookup;
-            `no_token`: the penalties left no token.
+            `eos`: a drafted end-of-sequence token; `no_match`: no more tokens from the text;
+            `no_token`: the penalties left no token; `translation`: the draft's tokens are fewer
+            tokens of the target.
         drafted: every drafted token in order.
         recovered: token drawn after a rejection.
         bonus: token drawn after all drafted tokens were accepted (or none was drafted).
         texts: text that each emitted token added to the running text.
-        draft_cache: None for prompt lookup.
+        draft_cache: None for a source without a cache of the target's positions.
+        translation: tokens that a draft with another tokenizer proposed; their text became the
+            drafted tokens.
         finish_reason: set on the last round of a run that ended by itself.
         masks: what the constraint allowed the target after the last emitted token and after each
             drafted token; empty without one, and in files from before masks were recorded.
@@ -219,6 +231,11 @@ class DraftRound(Step):
     draft_cache: CacheSizes | None
     seconds: RoundSeconds
     finish_reason: Ended | None = None
+    translation: Annotated[
+        tuple[SourceToken, ...],
+        Bounds(max_length=MAX_DRAFT_LENGTH),
+        LeftOut(lambda step: not step.translation),
+    ] = ()
     masks: Annotated[
         tuple[Mask, ...],
         Bounds(max_length=MAX_DRAFT_LENGTH + 1),
@@ -249,7 +266,7 @@ class DraftRound(Step):
 
 @dataclass(frozen=True, slots=True)
 class DraftRecord(MethodRecord):
-    """Name, revision and dtype of the draft model; empty for prompt lookup."""
+    """Name, revision and dtype of the draft model; empty if the source needs none."""
 
     draft_id: ShortText = ""
     draft_revision: ShortText = ""

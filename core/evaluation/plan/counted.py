@@ -98,6 +98,10 @@ class _CountedHidden(_CountedContext):
         self._counter.forwards += 1
         return cast(torch.Tensor, self._inner.extend_hidden(ids))
 
+    def extend_both(self, ids: TokenRows) -> tuple[torch.Tensor, torch.Tensor]:
+        self._counter.forwards += 1
+        return cast("tuple[torch.Tensor, torch.Tensor]", self._inner.extend_both(ids))
+
 
 class OwnPrompt(Wrapped):
     """A draft model that reads another prompt than the target.

@@ -72,8 +72,22 @@ const Knobs = (() => {
     return { state, total: [least, Math.max(least, reached, mass(0.5))] };
   }
 
+  // Min-p: tokens stay that have at least this share of the first one's probability.
+  function cutLow(m, ranked, weights, { state, total }) {
+    if (!m) return { state, total, ends: false };
+    const left = state.map((is, at) => (weights[at] >= m ? is : 0));
+    const mass = (least) => weights.reduce((sum, weight, at) => sum + (left[at] >= least ? weight : 0), 0);
+    const ends = weights[ranked - 1] < m;
+    return { state: left, total: [mass(1), ends ? mass(0.5) : Math.max(total[1], mass(0.5))], ends };
+  }
+
+  // Top-p may have removed a token or not; min-p removes it in any case.
+  function removedBy(nucleus, kept) {
+    return nucleus === 1 ? "min_p" : nucleus ? "either" : kept ? "top_p" : "top_k";
+  }
+
   // The bounds of each candidate's probability, what removed it, and those of all other tokens.
-  function shaped(data, { temperature, top_k: k, top_p: p }) {
+  function shaped(data, { temperature, top_k: k, top_p: p, min_p: m }) {
     const { tokens, ranked } = data;
     if (!temperature) {
       const rows = tokens.map((_, at) => ({ low: +!at, high: +!at, gone: at ? "argmax" : "" }));
@@ -84,16 +98,25 @@ const Knobs = (() => {
     const unit = tokens[0][3] ** a;
     const rest = restAt(a, data).map((sum) => sum / unit);
     const first = cutRank(k, tokens, ranked, weights, rest, data.rest);
-    const { state, total } = cutMass(p, tokens, ranked, weights, first);
+    const nucleus = cutMass(p, tokens, ranked, weights, first);
+    const { state, total, ends } = cutLow(m, ranked, weights, nucleus);
     const rows = state.map((is, at) => ({
       low: is === 1 ? Math.min(weights[at] / total[1], 1) : 0,
       high: is ? Math.min(weights[at] / total[0], 1) : 0,
-      gone: is ? "" : first.kept[at] ? "top_p" : "top_k",
+      gone: is ? "" : removedBy(nucleus.state[at], first.kept[at]),
     }));
     const mass = (end) => rows.reduce((sum, row) => sum + row[end], 0);
-    const counts = first.rest[1] && (p >= 1 || total[1] > mass("high") * total[0]);
+    const counts = !ends && first.rest[1] && (p >= 1 || total[1] > mass("high") * total[0]);
     return { rows, rest: counts ? [Math.max(0, 1 - mass("high")), Math.max(0, 1 - mass("low"))] : [0, 0] };
   }
+
+  // What stands beside a knob.
+  const TEXTS = {
+    temperature: (value) => (value ? value.toFixed(2) : "greedy"),
+    top_k: (value) => value || "off",
+    top_p: (value) => (value < 1 ? value.toFixed(2) : "off"),
+    min_p: (value) => (value ? value.toFixed(2) : "off"),
+  };
 
   const said = ({ low, high }) => {
     const [one, other] = [percent(low), percent(high)];
@@ -129,5 +152,5 @@ const Knobs = (() => {
     return { figure, rest: said({ low: rest[0], high: rest[1] }), exact: found.every((row) => said(row) === percent(row.low)) };
   }
 
-  return { percent, shaped, redraw };
+  return { TEXTS, percent, said, shaped, redraw };
 })();

@@ -51,13 +51,11 @@
     window.Plotly.react(inner, figure.data, figure.layout, CONFIG);
   }
 
-  const TEXTS = { temperature: (value) => (value ? value.toFixed(2) : "greedy"), top_k: (value) => value || "off", top_p: (value) => (value < 1 ? value.toFixed(2) : "off") };
-
   // The figure as its knobs stand; as it was run where they were not moved.
   function turned(form, figure, own) {
     const data = figure.layout.meta.knobs, words = form.querySelector(".said");
     const subtitle = form.parentElement.querySelector(".subtitle");
-    for (const [name, text] of Object.entries(TEXTS)) {
+    for (const [name, text] of Object.entries(Knobs.TEXTS)) {
       form.elements[name].value = own?.[name] ?? data.start[name];
       form.querySelector(`[data-of=${name}]`).textContent = text(own?.[name] ?? data.start[name]);
     }
@@ -72,7 +70,7 @@
   }
 
   function listen(form, redraw) {
-    const fields = Object.keys(TEXTS);
+    const fields = Object.keys(Knobs.TEXTS);
     form.addEventListener("input", () => {
       settings.set(form, Object.fromEntries(fields.map((name) => [name, Number(form.elements[name].value)])));
       redraw();

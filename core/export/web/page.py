@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 import plotly.graph_objects as go
 
@@ -96,21 +97,42 @@ def framed(chart: Chart, above: Sequence[str], below: str = "") -> str:
     return f"<figure>{''.join(above)}{_knobs(chart)}{drawn}{foot}</figure>"
 
 
+class KnobRange(NamedTuple):
+    """A slider of a setting."""
+
+    name: str
+    label: str
+    low: float
+    high: float
+    step: float
+
+
+def knob_ranges(start: Mapping[str, float], ranked: int) -> list[KnobRange]:
+    """Return the sliders that shape a step anew.
+
+    Args:
+        start: the run's own settings.
+        ranked: number of the most probable tokens that are stored.
+    """
+    ends = {
+        "temperature": (0, max(2, start["temperature"]), 0.05),
+        "top_k": (0, max(ranked - 1, start["top_k"]), 1),
+        "top_p": (0.01, 1, 0.01),
+        "min_p": (0, max(0.5, start["min_p"]), 0.01),
+    }
+    return [KnobRange(name, SETTINGS[name].label, *values) for name, values in ends.items()]
+
+
 def _knobs(chart: Chart) -> str:
     """Return the form with the sliders of a step's settings; empty if there are none."""
     data = chart.knobs
     if data is None:
         return ""
-    start = data["start"]
-    ends = {
-        "temperature": (0, max(2, start["temperature"]), 0.05),
-        "top_k": (0, max(int(data["ranked"]) - 1, start["top_k"]), 1),
-        "top_p": (0.01, 1, 0.01),
-    }
     fields = "".join(
-        f'<label><span>{escape(SETTINGS[name].label)}</span><b data-of="{name}"></b>'
-        f'<input type="range" name="{name}" min="{low:g}" max="{high:g}" step="{step:g}"></label>'
-        for name, (low, high, step) in ends.items()
+        f'<label><span>{escape(knob.label)}</span><b data-of="{knob.name}"></b>'
+        f'<input type="range" name="{knob.name}" min="{knob.low:g}" max="{knob.high:g}" '
+        f'step="{knob.step:g}"></label>'
+        for knob in knob_ranges(data["start"], int(data["ranked"]))
     )
     words = '<p class="said" role="status"></p>'
     return f'<form class="knobs" hidden>{fields}<button type="button">Reset</button>{words}</form>'

@@ -7,9 +7,15 @@ from html import escape
 from ...decoding.check import VERDICT_WORDS, verdict
 from ...decoding.record.trace import Trace
 from ...figures.base.labels import settings_caption
+from ...figures.base.theme import DARK
 from ...figures.decode.strip import shown_texts, step_label, token_colors
 
 _MOST_PROMPT = 400
+# The dark themes of JupyterLab and of VS Code.
+_STYLE = (
+    '<style>:is([data-jp-theme-light="false"],.vscode-dark) .decoding-explorer-run bdi'
+    "{background:var(--ground)!important;color:var(--ink)!important}</style>"
+)
 
 
 def trace_html(trace: Trace) -> str:
@@ -24,7 +30,7 @@ def trace_html(trace: Trace) -> str:
         words = VERDICT_WORDS[verdict(trace.checks)]
         foot.append(f"{words}: {passed} of {len(trace.checks)} checks")
     return (
-        '<div style="max-width:46em;line-height:1.7">'
+        f'{_STYLE}<div class="decoding-explorer-run" style="max-width:46em;line-height:1.7">'
         f'<div style="white-space:pre-wrap"><span style="opacity:.6">{escape(shown)}</span>'
         f"{_tokens(trace) or escape(trace.text)}</div>"
         f'<div style="opacity:.7;font-size:85%">{escape(" · ".join(foot))}</div></div>'
@@ -34,9 +40,10 @@ def trace_html(trace: Trace) -> str:
 def _tokens(trace: Trace) -> str:
     """Return the tokens' HTML; empty if the method's steps emit no single tokens."""
     steps = trace.token_steps
-    drawn = zip(steps, shown_texts(steps), token_colors(trace), strict=True)
+    colors = zip(token_colors(trace), token_colors(trace, theme=DARK), strict=True)
+    drawn = zip(steps, shown_texts(steps), colors, strict=True)
     return "".join(
-        f'<bdi title="{escape(step_label(step, trace))}" '
-        f'style="background:{ground};color:{ink}">{escape(text)}</bdi>'
-        for step, text, (ground, ink) in drawn
+        f'<bdi title="{escape(step_label(step, trace))}" style="background:{ground};color:{ink};'
+        f'--ground:{dark[0]};--ink:{dark[1]}">{escape(text)}</bdi>'
+        for step, text, ((ground, ink), dark) in drawn
     )

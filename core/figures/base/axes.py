@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ...language import N_
 from .labels import NBSP, show_token
 from .paper import SMALL, Paper
 from .sheet import Properties, Sheet
@@ -64,8 +65,8 @@ def named_axis(
 
 
 # Titles of the axis of tokens: of a run, and of a text that was read.
-CHOSEN_TOKENS = "chosen token and its step"
-READ_TOKENS = "token of the text and its number"
+CHOSEN_TOKENS = N_("chosen token and its step")
+READ_TOKENS = N_("token of the text and its number")
 
 
 def token_sheet(

@@ -10,6 +10,7 @@ from typing import Any, Generic, ParamSpec, TypeAlias
 import pandas as pd
 import plotly.graph_objects as go
 
+from ...language import tr
 from .sheet import KeyLine, Sentences, Sheet, sentence
 
 P = ParamSpec("P")
@@ -63,8 +64,8 @@ class Figure(Generic[P]):
         else:
             known = {**values, **drawn.facts}
             for name, words in self._words.items():
-                setattr(drawn, name, _call(words, known) if callable(words) else words)
-        return drawn.figure(self._title, _call(self._caption, values))
+                setattr(drawn, name, _call(words, known) if callable(words) else _declared(words))
+        return drawn.figure(tr(self._title), _call(self._caption, values))
 
     def table_of(self, *args: Any, **kwargs: Any) -> Callable[..., pd.DataFrame]:
         """Return the function that makes the figure's table from these arguments."""
@@ -107,6 +108,11 @@ def table(
         return update_wrapper(made, rows)
 
     return declare
+
+
+def _declared(words: object) -> object:
+    """Return declared words in the reader's language."""
+    return tr(words) if isinstance(words, str) else words
 
 
 def _call(function: Callable[..., Any], values: Mapping[str, object], **more: object) -> Any:

@@ -14,6 +14,7 @@ from ...decoding.config import MethodConfig
 from ...decoding.reading.types import is_reading, text_of
 from ...decoding.record.trace import Trace
 from ...decoding.shaping.config import PENALTIES, SETTINGS, Shaping, parts_of
+from ...language import N_, tr
 from .paper import SCREEN, Paper
 
 NBSP = "\u00a0"
@@ -157,15 +158,15 @@ def milliseconds(seconds: float) -> str:
     return f"{value:,.{digits}f}{NBSP}ms"
 
 
-_STAGE_WORDS = {"forced": "forcing", "server": "the server's draw"}
+_STAGE_WORDS = {"forced": N_("forcing"), "server": N_("the server's draw")}
 
 
 def stage_name(name: str) -> str:
     """Return a stage's name as in the settings (`top_p` is top-p); plain text, not escaped."""
     if name in SETTINGS:
-        return SETTINGS[name].name
+        return tr(SETTINGS[name].name)
     if name in _STAGE_WORDS:
-        return _STAGE_WORDS[name]
+        return tr(_STAGE_WORDS[name])
     # Not " " directly: a space from an untrusted file is shown as a sign.
     return visible_token(name.replace("_", "-"), 30).replace("-", " ")
 
@@ -190,7 +191,7 @@ def setting_words(name: str, shaping: Shaping, *, few: bool = False) -> str:
         parts = tuple(part for part in parts if getattr(shaping, part) != SETTINGS[part].off)
     numbers = ((SETTINGS[one], getattr(shaping, one)) for one in (name, *parts))
     return ", ".join(
-        f"{spec.name} {plain_name(spec.shown(value), None)}" for spec, value in numbers
+        f"{tr(spec.name)} {plain_name(spec.shown(value), None)}" for spec, value in numbers
     )
 
 
@@ -200,11 +201,12 @@ def settings_caption(trace: Trace, paper: Paper = SCREEN) -> str:
     `embedded:target · sampling · temperature 0.8 · top-p 0.9 · seed 7`
     """
     if is_reading(trace):
-        caption = f"{plain_name(trace.model_id, 80)} · reading"
+        caption = f"{plain_name(trace.model_id, 80)} · {tr('reading')}"
     else:
         caption = config_caption(trace.model_id, trace.config, draft_id=trace.draft_id)
     if trace.known is not None:
-        caption += f" · {trace.known} tokens of a step known"
+        known = tr("{known} tokens of a step known", known=trace.known)
+        caption += f" · {known}"
     return with_text(caption, trace, paper)
 
 
@@ -213,18 +215,18 @@ def with_text(caption: str, trace: Trace, paper: Paper) -> str:
     text.
     """
     if is_reading(trace):
-        return with_prompt(caption, text_of(trace), paper, "text")
+        return with_prompt(caption, text_of(trace), paper, N_("text"))
     return with_prompt(caption, trace.prompt, paper)
 
 
-def with_prompt(caption: str, prompt: str, paper: Paper, name: str = "prompt") -> str:
+def with_prompt(caption: str, prompt: str, paper: Paper, name: str = N_("prompt")) -> str:
     """Return a caption that names the prompt, or a text of another name, too if printed; plain
     text.
     """
     if not paper.printed or not prompt.strip():
         return caption
     limit = None if paper.whole_prompt else _PROMPT
-    return f"{caption} · {name} “{plain_name(prompt.strip(), limit)}”"
+    return f"{caption} · {tr(name)} “{plain_name(prompt.strip(), limit)}”"
 
 
 def config_caption(
@@ -236,8 +238,8 @@ def config_caption(
     seed = getattr(config, "seed", None)
     parts = [
         plain_name(model_id, 80),
-        (config.method or "decoding").replace("_", " "),
-        draft_id and f"draft {plain_name(draft_id, 80)}",
+        tr((config.method or "decoding").replace("_", " ")),
+        draft_id and tr("draft {model}", model=plain_name(draft_id, 80)),
         *(setting_words(name, config.shaping) for name in names if name in active),
         *(
             _setting(field.name, getattr(config, field.name))
@@ -247,23 +249,24 @@ def config_caption(
         ),
         ""
         if seed is None or "seed" in unsaid or not getattr(config, "draws", True)
-        else f"seed {seed}",
+        else tr("seed {seed}", seed=seed),
     ]
     return " · ".join(filter(None, parts))
 
 
 def _setting(name: str, value: object) -> str:
     if name == "use_cache":
-        return "cache off"
+        return tr("cache off")
     if name == "do_sample":
-        return "drawn"
-    words = name.replace("_", " ")
+        return tr("drawn")
+    words = tr(name.replace("_", " "))
     if isinstance(value, tuple):
         shown = ", ".join(f"“{visible_token(str(item), 20)}”" for item in value[:_MOST_ITEMS])
-        more = f" and {len(value) - _MOST_ITEMS} more" if len(value) > _MOST_ITEMS else ""
-        return f"{words} {shown}{more}" if value else ""
+        if len(value) > _MOST_ITEMS:
+            shown = tr("{items} and {number} more", items=shown, number=len(value) - _MOST_ITEMS)
+        return f"{words} {shown}" if value else ""
     if isinstance(value, bool):
-        return words if value else f"no {words}"
+        return words if value else tr("no {setting}", setting=words)
     if isinstance(value, float):
         return f"{words} {value:g}"
     shown = str(value)

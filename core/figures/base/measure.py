@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 
+from ...language.line_breaks import breakable
 from .fonts import ADVANCES, Face
 
 # Widths of characters that no font has, in thousandths of an em: a square for East Asian
@@ -55,13 +56,13 @@ def fitted(plain: str, room: float, size: float = 12, face: Face = "sans") -> st
 
 
 def wrapped(plain: str, room: float, size: float = 12, face: Face = "sans") -> list[str]:
-    """Return plain text in lines of at most `room` px, broken at spaces, or inside a word that fits
-    no line.
+    """Return plain text in lines of at most `room` px, broken where its language allows, or inside
+    a word that fits no line.
     """
     lines: list[str] = []
-    for word in filter(None, plain.split(" ")):
-        if lines and text_width(f"{lines[-1]} {word}", size, face) <= room:
-            lines[-1] += f" {word}"
+    for gap, word in breakable(plain, _PLAIN_WORD):
+        if lines and text_width(f"{lines[-1]}{gap}{word}", size, face) <= room:
+            lines[-1] += f"{gap}{word}"
             continue
         lines.append("")
         used = 0.0
@@ -81,7 +82,7 @@ def widest(texts: Sequence[str], size: float = 12, face: Face = "sans") -> float
 
 
 _TAG = re.compile(r"(<[^<>]*>)")
-_WORD = re.compile(r"(?:<[^<>]*>|[^ <])+")
+_WORD, _PLAIN_WORD = re.compile(r"(?:<[^<>]*>|[^ <])+"), re.compile("[^ ]+")
 _SIZE = re.compile(r"font-size:([0-9.]+)px")
 
 
@@ -118,16 +119,16 @@ def _runs(markup: str, size: float, face: Face) -> Iterator[tuple[str, float, Fa
 
 
 def wrapped_markup(markup: str, room: float, size: float = 12, face: Face = "sans") -> list[str]:
-    """Return Plotly text in lines of at most `room` px, broken at spaces outside its tags; tags
-    must not span words.
+    """Return Plotly text in lines of at most `room` px, broken outside its tags where its language
+    allows; tags must not span words.
     """
-    space = text_width(" ", size, face)
     lines: list[str] = []
     used = 0.0
-    for word in _WORD.findall(markup):
+    for gap, word in breakable(markup, _WORD):
         width = markup_width(word, size, face)
+        space = text_width(gap, size, face)
         if lines and used + space + width <= room:
-            lines[-1] += f" {word}"
+            lines[-1] += f"{gap}{word}"
             used += space + width
         else:
             lines.append(word)

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from ...decoding.errors import FigureError
+from ...language import Message
 from ..journal.journals import COLUMN, JOURNALS, NAMES, PAGE, Journal
 
 # px: body text, and the smallest text of a figure; with 7 pt for the body the smallest is 6.1 pt.
@@ -70,6 +71,20 @@ WIDE = Paper(width=900.0)
 """Paper for the whole width of a page."""
 
 
+def _journal(name: str) -> Journal | None:
+    """Return the journal of this name; None for an empty one."""
+    if name and name not in JOURNALS:
+        known = ", ".join(JOURNALS)
+        raise FigureError(
+            Message(
+                "There is no journal “{journal}”; there are {journals}.",
+                journal=name[:20],
+                journals=known,
+            )
+        )
+    return JOURNALS[name] if name else None
+
+
 def printed(
     width: str | float = "column",
     *,
@@ -94,19 +109,31 @@ def printed(
         FigureError: the journal is unknown, or the width or type size can't be laid out.
     """
     if not (isinstance(type_pt, int | float) and _TYPE[0] <= type_pt <= _TYPE[1]):
-        raise FigureError(f"The type size {type_pt!r} is not between 7 and 9 points.")
-    if journal and journal not in JOURNALS:
-        raise FigureError(f"There is no journal “{journal[:20]}”; there are {', '.join(JOURNALS)}.")
-    row = JOURNALS[journal] if journal else None
+        wrong = Message("The type size {size!r} is not between 7 and 9 points.", size=type_pt)
+        raise FigureError(wrong)
+    row = _journal(journal)
     type_pt = row.type_pt if row else type_pt
     amount, unit = _read(length_of(width, journal))
     mm = None if unit == "px" else amount * _UNITS[unit]
     if row and mm is None:
-        raise FigureError(f"{row.label} takes a width in print, such as {row.column}, not in px.")
+        raise FigureError(
+            Message(
+                "{label} takes a width in print, such as {column}, not in px.",
+                label=row.label,
+                column=row.column,
+            )
+        )
     px = amount if mm is None else mm / _POINT * BODY / type_pt
     if not _WIDTHS[0] <= px <= _WIDTHS[1]:
         low, high = (_shown(edge, unit, type_pt) for edge in _WIDTHS)
-        raise FigureError(f"The width {width!r} is not between {low} and {high}.")
+        raise FigureError(
+            Message(
+                "The width {width!r} is not between {low} and {high}.",
+                width=width,
+                low=low,
+                high=high,
+            )
+        )
     drawn = {"title": title, "caption": caption}
     texts = {name: row is None if choice is None else choice for name, choice in drawn.items()}
     return Paper(
@@ -137,7 +164,10 @@ def _read(width: str | float) -> tuple[float, str]:
     match = _GIVEN.fullmatch(width) if isinstance(width, str) else None
     if match is None:
         raise FigureError(
-            f"The width “{str(width)[:20]}” is no length such as 85mm, 3.5in or 640px."
+            Message(
+                "The width “{width}” is no length such as 85mm, 3.5in or 640px.",
+                width=str(width)[:20],
+            )
         )
     return float(match[1]), match[2] or "px"
 

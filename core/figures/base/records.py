@@ -10,6 +10,7 @@ from ...decoding.counting import counted, nth
 from ...decoding.record.forks import ForkPoint
 from ...decoding.record.steps import Candidate, TokenStep
 from ...decoding.record.trace import Trace
+from ...language import tr
 from .labels import (
     NBSP,
     escaped,
@@ -34,12 +35,12 @@ CANDIDATE_COLUMNS = "step rank token_id token chosen logit raw_prob final_prob r
 
 def shaped_words(prob: str) -> str:
     """Return the words for a candidate's probability after the settings."""
-    return f"after shaping {prob}"
+    return tr("after shaping {probability}", probability=prob)
 
 
 def removed_words(stage: str) -> str:
     """Return the words for the stage that removed a candidate; escaped Plotly text."""
-    return f"removed by {escaped(stage_name(stage))}"
+    return tr("removed by {stage}", stage=escaped(stage_name(stage)))
 
 
 def state_line(step: TokenStep, candidate: Candidate) -> int:
@@ -75,11 +76,17 @@ def candidate_hover(step: TokenStep, candidate: Candidate, place: tuple[str, int
     return lines(
         f"<b>{show_token(candidate.text, 40)}</b>",
         candidate.token_id == step.token_id and "chosen",
-        f"{name} {nth(at)} · rank {candidate.rank:,} · id {candidate.token_id}",
-        f"model {percent(candidate.raw_prob)}",
+        tr(
+            "{name} {number} · rank {rank:,} · id {token_id}",
+            name=tr(name),
+            number=nth(at),
+            rank=candidate.rank,
+            token_id=candidate.token_id,
+        ),
+        tr("model {probability}", probability=percent(candidate.raw_prob)),
         # A server's final distribution is unknown.
         step.origin != "server" and (out or shaped_words(percent(candidate.prob))),
-        f"logit {candidate.logit:.3f}",
+        tr("logit {logit:.3f}", logit=candidate.logit),
     )
 
 
@@ -110,7 +117,11 @@ def forced_words(
     if step.forced_as != "given":
         return ""
     chosen = step.chosen
-    words = f"forced: {percent(chosen.raw_prob)}, rank {chosen.rank:,}"
+    words = tr(
+        "forced: {probability}, rank {rank:,}",
+        probability=percent(chosen.raw_prob),
+        rank=chosen.rank,
+    )
     if step.instead_of is None:
         return words
     picked = next((c for c in step.candidates if c.token_id == step.instead_of), None)
@@ -119,14 +130,19 @@ def forced_words(
     elif text := text_of(step.instead_of):
         pick = visible_token(text, limit)
     else:
-        pick = f"a token that the file does not name (id {step.instead_of})"
-    return f"{words}; the pick was {pick}"
+        pick = tr("a token that the file does not name (id {token_id})", token_id=step.instead_of)
+    return tr("{forced}; the pick was {pick}", forced=words, pick=pick)
 
 
 def candidate_labels(step: TokenStep) -> dict[int, str]:
     """Return for each other candidate of a step, by its id, its text and its numbers."""
     return {
-        c.token_id: f"{visible_token(c.text, 24)} · {percent(c.raw_prob)} · rank {c.rank:,}"
+        c.token_id: tr(
+            "{token} · {probability} · rank {rank:,}",
+            token=visible_token(c.text, 24),
+            probability=percent(c.raw_prob),
+            rank=c.rank,
+        )
         for c in step.candidates
         if c.token_id != step.token_id
     }
@@ -136,20 +152,27 @@ def fork_words(point: ForkPoint, limit: int = 24) -> str:
     """The measures of a fork point in words; plain text."""
     own, other = (visible_token(c.text, limit) for c in (point.step.chosen, point.other))
     change = f"{point.logprob_change:+.2f}".replace("-", "−")
-    return (
-        f"{other} ({percent(point.other.raw_prob)}, rank {point.other.rank:,}) in place of {own}: "
-        f"{point.changed} of {counted(point.length, 'token')} differ, {change} nats a token, "
-        f"{together_words(point)}"
+    return tr(
+        "{other} ({probability}, rank {rank:,}) in place of {own}: {changed} of "
+        "{tokens} differ, {change} nats a token, {together}",
+        other=other,
+        probability=percent(point.other.raw_prob),
+        rank=point.other.rank,
+        own=own,
+        changed=point.changed,
+        tokens=counted(point.length, "token"),
+        change=change,
+        together=together_words(point),
     )
 
 
 def together_words(point: ForkPoint) -> str:
     """Describe the place where a fork point's ending is its run's again; plain text."""
     if point.together_after is None:
-        return "not together again"
+        return tr("not together again")
     if point.together_after == 0:
-        return "together again at once"
-    return f"together again after {counted(point.together_after, 'token')}"
+        return tr("together again at once")
+    return tr("together again after {tokens}", tokens=counted(point.together_after, "token"))
 
 
 def widest(texts: Iterable[str], limit: int) -> int:

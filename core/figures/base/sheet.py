@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import plotly.graph_objects as go
 
+from ...language import tr
 from ..journal.journals import JOURNAL_TICK
 from ..journal.key_words import told
 from ..journal.style import restyle
@@ -271,8 +272,7 @@ def _look(theme: Theme, paper: Paper) -> Properties:
         },
         "title": {
             "font": {"size": _TITLE_SIZE, "color": theme.ink},
-            "xref": "container",
-            "yref": "container",
+            **dict.fromkeys(("xref", "yref"), "container"),
             "x": 0,
             "y": 1,
             "xanchor": "left",
@@ -299,7 +299,9 @@ def _caption_lines(caption: str, room: float) -> list[str]:
 
 def no_selection(paper: Paper, what: str, where: str) -> str:
     """Return the sentence that nothing is selected; on a page it says where to click."""
-    return f"No {what} is selected" + ("." if paper.printed else f": click {where}.")
+    if paper.printed:
+        return tr("No {item} is selected.", item=tr(what))
+    return tr("No {item} is selected: click {place}.", item=tr(what), place=tr(where))
 
 
 def sentence(theme: Theme, paper: Paper, words: str, height: int = 120) -> Sheet:
@@ -331,7 +333,7 @@ def plain_values(figure: go.Figure) -> dict[str, Any]:
     values = vars(figure).get("_values")
     if values is not None:
         return {"data": _plain(values["data"]), "layout": _plain(values["layout"])}
-    # `to_dict` would copy everything first, which doubles the time.
+    # `to_dict` would copy everything first.
     return {"data": _plain(figure._data), "layout": _plain(figure._layout)}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from ...language import tr
 from .axes import axis, bare_axis
 from .labels import NBSP
 from .marks import label_pair
@@ -38,7 +39,9 @@ def name_total(sheet: Sheet, row: int, name: str, total: str) -> None:
 
 def of_runs(times: Sequence[float]) -> str:
     """Return the words after a total that is the median of several runs."""
-    return f", median of {len(times)}{NBSP}runs" if len(times) > 1 else ""
+    return (
+        tr(", median of {number}{nbsp}runs", number=len(times), nbsp=NBSP) if len(times) > 1 else ""
+    )
 
 
 def add_whiskers(sheet: Sheet, runs: Sequence[Sequence[float]]) -> None:
@@ -50,7 +53,7 @@ def add_whiskers(sheet: Sheet, runs: Sequence[Sequence[float]]) -> None:
     spreads = [(row, sorted(times)) for row, times in enumerate(runs) if len(times) > 1]
     if not spreads:
         return
-    sheet.explained.append([(sheet.theme.ink, "from the fastest run to the slowest", "━")])
+    sheet.explained.append([(sheet.theme.ink, tr("from the fastest run to the slowest"), "━")])
     middles = [median(times) for _, times in spreads]
     sheet.traces.append(
         {

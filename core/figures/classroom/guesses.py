@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...decoding.counting import counted
+from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.color import blend
 from ..base.figure import TableRows, figure, table
@@ -62,20 +63,32 @@ def class_guesses_data(guesses: ClassGuesses) -> TableRows:
 
 def class_caption(guesses: ClassGuesses) -> str:
     """Return the lesson, and how many of the class have answered."""
-    answered = f"{guesses.total} of {counted(guesses.pupils, 'pupil')} answered"
-    return f"{guesses.of} · {answered} · without names, stored nowhere"
+    answered = tr(
+        "{total} of {pupils} answered", total=guesses.total, pupils=counted(guesses.pupils, "pupil")
+    )
+    stored = tr("without names, stored nowhere")
+    return f"{guesses.of} · {answered} · {stored}"
 
 
 @figure(
-    "Guesses of the class",
+    N_("Guesses of the class"),
     class_caption,
     class_guesses_data,
     subtitle=lambda guesses: escaped(plain_name(guesses.question, _LONGEST)),
     alt=lambda guesses: (
-        f"Bars of a class's guesses for the question: {plain_name(guesses.question, _LONGEST)}",
+        tr(
+            "Bars of a class's guesses for the question: {question}",
+            question=plain_name(guesses.question, _LONGEST),
+        ),
         "; ".join(
-            f"{plain_name(choice, _LONGEST)}: {guesses.counts[place]} of {guesses.total}"
-            + (", the right answer" if place == guesses.right else "")
+            tr(
+                N_("{choice}: {number} of {total}, the right answer")
+                if place == guesses.right
+                else N_("{choice}: {number} of {total}"),
+                choice=plain_name(choice, _LONGEST),
+                number=guesses.counts[place],
+                total=guesses.total,
+            )
             for place, choice in enumerate(guesses.choices)
         )
         + ".",
@@ -83,7 +96,7 @@ def class_caption(guesses: ClassGuesses) -> str:
     key=lambda theme, guesses: (
         []
         if guesses.right is None
-        else [[(theme.first, "right answer ✓"), (_pale(theme), "other answers")]]
+        else [[(theme.first, tr("right answer ✓")), (_pale(theme), tr("other answers"))]]
     ),
 )
 def class_guesses(
@@ -91,7 +104,7 @@ def class_guesses(
 ) -> Sheet | str:
     """Draw a bar for each answer, with its text above; the right one is marked once it is shown."""
     if not guesses.choices:
-        return "The question has no answers to choose from."
+        return tr("The question has no answers to choose from.")
     names = list(_names(guesses, paper.width - 2 * EDGE - _COUNT))
     bars, height = list[float](), 0.0
     for name in names:
@@ -108,7 +121,7 @@ def class_guesses(
         key_offset=44,
         traces=[_bars(guesses, bars, theme)],
         layout={
-            "xaxis": axis(theme, "share of the guesses", 4, range=[0, 1.02], **PERCENT_TICKS),
+            "xaxis": axis(theme, tr("share of the guesses"), 4, range=[0, 1.02], **PERCENT_TICKS),
             "yaxis": axis(theme, range=[height, 0], visible=False),
         },
     )

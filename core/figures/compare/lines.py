@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from ...decoding.comparison.measures import PairMeasures, StepMeasures
 from ...decoding.counting import counted, nth
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import lines, plain_name, settings_caption, show_token, table_text
@@ -19,24 +20,24 @@ from ..base.theme import LIGHT, Theme
 
 PairMeasure: TypeAlias = Literal["entropy", "surprisal", "kl", "variation"]
 MEASURES: dict[PairMeasure, str] = {
-    "entropy": "Entropy",
-    "surprisal": "Surprisal",
-    "kl": "KL divergence",
-    "variation": "Total variation",
+    "entropy": N_("Entropy"),
+    "surprisal": N_("Surprisal"),
+    "kl": N_("KL divergence"),
+    "variation": N_("Total variation"),
 }
 _UNITS: dict[PairMeasure, str] = {
-    "entropy": "entropy, nats",
-    "surprisal": "surprisal, nats",
-    "kl": "KL divergence, nats",
-    "variation": "total variation",
+    "entropy": N_("entropy, nats"),
+    "surprisal": N_("surprisal, nats"),
+    "kl": N_("KL divergence, nats"),
+    "variation": N_("total variation"),
 }
 _TITLES: dict[PairMeasure, str] = {
-    "entropy": "Entropy of both runs",
-    "surprisal": "Surprisal of both runs",
-    "kl": "Divergence of the two runs",
-    "variation": "Total variation of the two runs",
+    "entropy": N_("Entropy of both runs"),
+    "surprisal": N_("Surprisal of both runs"),
+    "kl": N_("Divergence of the two runs"),
+    "variation": N_("Total variation of the two runs"),
 }
-_OF = {"raw": "the models’ own distributions", "final": "the distributions drawn from"}
+_OF = {"raw": N_("the models’ own distributions"), "final": N_("the distributions drawn from")}
 
 
 class Line(NamedTuple):
@@ -70,15 +71,23 @@ def captions(left: Trace, right: Trace, paper: Paper) -> str:
 def _meaning(measures: PairMeasures, measure: PairMeasure) -> str:
     if measure in ("entropy", "surprisal"):
         return (
-            "Each run is measured along its own text."
+            tr("Each run is measured along its own text.")
             if measures.text == "own"
-            else f"Both models read the text of {_name(measures)}."
+            else tr("Both models read the text of {name}.", name=_name(measures))
         )
     of = _OF[measures.distribution]
     if measures.exact:
-        by = " and ".join(dict.fromkeys(plain_name(name, 40) for name in measures.readers))
-        return f"Over all tokens, of {of} at the text of {_name(measures)}, read by {by}."
-    return f"The values are lower bounds, from the recorded candidates of {of}."
+        by = tr(" and ").join(dict.fromkeys(plain_name(name, 40) for name in measures.readers))
+        return tr(
+            "Over all tokens, of {distribution} at the text of {name}, read by {by}.",
+            distribution=tr(of),
+            name=_name(measures),
+            by=by,
+        )
+    return tr(
+        "The values are lower bounds, from the recorded candidates of {distribution}.",
+        distribution=tr(of),
+    )
 
 
 def _name(measures: PairMeasures) -> str:
@@ -91,31 +100,40 @@ def _key(
     return [
         [
             *((line.color, line.name, "◆" if line.symbol == "diamond" else "●") for line in drawn),
-            parted_at is not None and (theme.ink, "first different token", "┆"),
-            infinite and (theme.ink, "infinite", "△"),
+            parted_at is not None and (theme.ink, tr("first different token"), "┆"),
+            infinite and (theme.ink, tr("infinite"), "△"),
         ]
     ]
 
 
 def _alt(measure: PairMeasure, drawn: Sequence[Line], measures: PairMeasures) -> list[str]:
-    said = [f"{_TITLES[measure]} at {counted(len(measures.steps), 'step')}."]
+    steps = counted(len(measures.steps), "step")
+    said = [tr("{measure} at {steps}.", measure=tr(_TITLES[measure]), steps=steps)]
     for line in drawn:
         known = [value for value in line.values if value is not None]
         values = [value for value in known if math.isfinite(value)]
         parts = []
         if values:
-            parts.append(f"mean {sum(values) / len(values):.3g}, most {max(values):.3g}")
+            parts.append(
+                tr(
+                    "mean {mean:.3g}, most {most:.3g}",
+                    mean=sum(values) / len(values),
+                    most=max(values),
+                )
+            )
         if infinite := len(known) - len(values):
-            parts.append(f"infinite at {counted(infinite, 'step')}, outside the mean")
+            parts.append(
+                tr("infinite at {steps}, outside the mean", steps=counted(infinite, "step"))
+            )
         if parts:
             said.append(f"{line.name}: {'; '.join(parts)}.")
     if measures.parted_at is not None:
-        said.append(f"The tokens differ from step {nth(measures.parted_at)} on.")
+        said.append(tr("The tokens differ from step {step} on.", step=nth(measures.parted_at)))
     return said
 
 
 @figure(
-    "Measures of the two runs",
+    N_("Measures of the two runs"),
     captions,
     pair_lines_data,
     subtitle=_meaning,
@@ -138,13 +156,16 @@ def pair_lines(
     """
     steps = measures.steps
     if not steps:
-        return "These runs record no single steps: read them with their models first."
+        return tr("These runs record no single steps: read them with their models first.")
     drawn = _lines(steps, measure, theme)
     known = [value for line in drawn for value in line.values if value is not None]
     if not known:
         if measures.other_tokens:
-            return f"These runs have different tokens: {measures.other_tokens}."
-        return "No step of these runs has this measure in both."
+            return tr(
+                "These runs have different tokens: {reason}.",
+                reason=measures.other_tokens,
+            )
+        return tr("No step of these runs has this measure in both.")
     finite = [value for value in known if math.isfinite(value)]
     infinite = len(finite) < len(known)
     top = 1.0 if measure == "variation" or not finite else max(1e-9, *finite) * 1.08
@@ -188,7 +209,9 @@ def _lines(steps: Sequence[StepMeasures], measure: PairMeasure, theme: Theme) ->
         ]
     divergences = [step.divergence for step in steps]
     if measure == "variation":
-        return [Line("A and B", theme.first, "circle", [d and d.variation for d in divergences])]
+        return [
+            Line(tr("A and B"), theme.first, "circle", [d and d.variation for d in divergences])
+        ]
     return [
         Line("KL(A ‖ B)", theme.first, "circle", [d and d.left for d in divergences]),
         Line("KL(B ‖ A)", theme.second, "diamond", [d and d.right for d in divergences]),
@@ -226,5 +249,11 @@ def _hover(line: Line, step: StepMeasures, value: float | None) -> str:
         for name, text in zip("AB", step.tokens, strict=True)
         if text is not None
     ]
-    number = "not known" if value is None else "infinite" if math.isinf(value) else f"{value:.4g}"
-    return lines(f"step {nth(step.at)}", *shown, f"{line.name}: {number}")
+    number = (
+        tr("not known")
+        if value is None
+        else tr("infinite")
+        if math.isinf(value)
+        else f"{value:.4g}"
+    )
+    return lines(tr("step {number}", number=nth(step.at)), *shown, f"{line.name}: {number}")

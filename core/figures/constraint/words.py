@@ -10,9 +10,11 @@ from ...decoding.beam.types import BeamCandidate
 from ...decoding.constraints.reading import ConstrainedStep, constrained_steps
 from ...decoding.record.steps import TokenStep
 from ...decoding.record.trace import Trace
-from ..base.labels import nats, percent, visible_token
+from ..base.labels import NBSP, nats, percent, visible_token
 from ..beam.graph import beam_graph, best_path
 from ..beam.window import Node
+
+_LN_S = f"ln{NBSP}S{NBSP}={NBSP}"
 
 
 def path_of(trace: Trace, node: Node | None = None) -> tuple[BeamCandidate, ...]:
@@ -39,7 +41,7 @@ def allowed_words(step: ConstrainedStep, *, named: bool = True) -> str:
     if step.wanted is not None:
         name = f", “{visible_token(step.wanted.text, 24)}”" if named else ""
         refused = f"; its likeliest{name}, with {percent(step.wanted.raw_prob)}, isn't one"
-    return f"The constraint allows {tokens} with {mass} (ln S = {nats(step.log_mass, 2)}){refused}."
+    return f"The constraint allows {tokens} with {mass} ({_LN_S}{nats(step.log_mass, 2)}){refused}."
 
 
 def constraint_place(trace: Trace, step: ConstrainedStep) -> str:
@@ -65,6 +67,6 @@ def share_words(trace: Trace, step: TokenStep) -> str:
     found = step_of(trace, step)
     if found is None:
         return ""
-    mass = f"S = {percent(math.exp(found.log_mass))}, ln S = {nats(found.log_mass, 2)}"
+    mass = f"S = {percent(math.exp(found.log_mass))}, {_LN_S}{nats(found.log_mass, 2)}"
     tokens = f"{found.allowed:,} of {step.stages[0].kept:,} tokens allowed"
     return f"{tokens}{', forced' if found.forced else ''}: {mass}"

@@ -169,7 +169,10 @@ def _live_words(step: TokenStep, shown: Sequence[Candidate]) -> Properties:
     return {
         "shaped": "Upper bar: the model's probability. Lower: under the settings above.",
         "states": [state_line(step, candidate) for candidate in shown],
-        "removed": {name: removed_words(name) for name in ("argmax", "top_k", "top_p")},
+        "removed": {
+            **{name: removed_words(name) for name in ("argmax", "top_k", "top_p", "min_p")},
+            "either": "removed",
+        },
         "remaining": shaped_words("{}"),
     }
 

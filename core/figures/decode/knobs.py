@@ -17,15 +17,15 @@ from ...decoding.record.trace import Trace
 from ...decoding.shaping.config import SETTINGS
 from ..base.labels import percent_ticks
 
-NAMES = ("temperature", "top_k", "top_p")
+NAMES = ("temperature", "top_k", "top_p", "min_p")
 _STAGES = {"raw", "argmax", "final", *NAMES}
 # Rounding error of a stored mass, a difference of float32 sums.
 _ERROR = 2e-6
 
 
 def knobs_of(step: TokenStep, trace: Trace, room: float) -> dict[str, object] | None:
-    """Return the knobs' data; None if a step has stages besides temperature, top-k and top-p, or no
-    bounds for its tail.
+    """Return the knobs' data; None if a step has stages besides temperature, top-k, top-p and
+    min-p, or no bounds for its tail.
 
     Args:
         room: share of the axis that a bar's label takes.

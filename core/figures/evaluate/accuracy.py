@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...evaluation.plan.statistics import WayResult, results
 from ...evaluation.plan.types import Evaluation
+from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import NBSP, escaped, plain_name, table_text
@@ -46,20 +47,25 @@ def evaluate_accuracy_data(evaluation: Evaluation) -> TableRows:
 
 
 @figure(
-    "Accuracy by way of decoding",
+    N_("Accuracy by way of decoding"),
     caption,
     evaluate_accuracy_data,
     subtitle=lambda evaluation, ways: (
-        f"The line is the 95{NBSP}% interval.",
+        tr("The line is the 95{nbsp}% interval.", nbsp=NBSP),
         strong_words([way.correct for way in ways]),
-        "Below each bar are the mean costs of a run and the accepted share of its draft.",
+        tr("Below each bar are the mean costs of a run and the accepted share of its draft."),
         so_far(evaluation),
     ),
     alt=lambda ways: (
-        "Right answers by way of decoding:",
+        tr("Right answers by way of decoding:"),
         "; ".join(
-            f"{plain_name(way.way, _NAME)} {way.correct.percent:g} % "
-            f"({way.correct.hits} of {way.correct.total})"
+            tr(
+                "{way} {share:g} % ({hits} of {total})",
+                way=plain_name(way.way, _NAME),
+                share=way.correct.percent,
+                hits=way.correct.hits,
+                total=way.correct.total,
+            )
             for way in ways
         )
         + ".",
@@ -93,7 +99,7 @@ def evaluate_accuracy(
         below=44,
         traces=[share_bars([way.correct for way in ways], hovers, theme, **look)],
         layout={
-            "xaxis": axis(theme, "right answers", 4, range=[0, 1.02], **PERCENT_TICKS),
+            "xaxis": axis(theme, tr("right answers"), 4, range=[0, 1.02], **PERCENT_TICKS),
             "yaxis": axis(
                 theme,
                 range=[len(ways) - 1 + (row - _ROW / 2 + 6) / row, -_ROW / 2 / row],
@@ -116,12 +122,12 @@ def evaluate_accuracy(
 
 def cost_words(one: WayResult) -> str:
     """Return the cost of a run, its acceptance and its leaks."""
-    parts = [f"{one.forwards:.1f}{NBSP}target{NBSP}forwards"]
+    parts = [tr("{number:.1f}{nbsp}target{nbsp}forwards", number=one.forwards, nbsp=NBSP)]
     if one.draft_forwards:
-        parts.append(f"{one.draft_forwards:.1f} of the draft")
+        parts.append(tr("{number:.1f} of the draft", number=one.draft_forwards))
     parts.append(f"{one.seconds:.2f}{NBSP}s")
     if one.acceptance is not None:
-        parts.append(f"{100 * one.acceptance:.0f}{NBSP}% accepted")
+        parts.append(tr("{share:.0f}{nbsp}% accepted", share=100 * one.acceptance, nbsp=NBSP))
     if one.leaks:
-        parts.append(f"{one.leaks} with template text")
+        parts.append(tr("{number} with template text", number=one.leaks))
     return " · ".join(parts)

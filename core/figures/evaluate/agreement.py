@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from ...evaluation.plan.statistics import agreement, compared_ways
 from ...evaluation.plan.types import Evaluation
 from ...evaluation.types import Share
+from ...language import N_, tr
 from ..base.axes import axis
 from ..base.color import blend
 from ..base.figure import TableRows, figure, table
@@ -35,18 +36,25 @@ def evaluate_agreement_data(evaluation: Evaluation) -> TableRows:
 
 
 @figure(
-    "Agreement between ways",
+    N_("Agreement between ways"),
     caption,
     evaluate_agreement_data,
     subtitle=lambda evaluation: (
-        "Each cell is the share of questions that two ways answer with the same text. A lossless "
-        "rule agrees with its target on all of them.",
+        tr(
+            "Each cell is the share of questions that two ways answer with the same "
+            "text. A lossless rule agrees with its target on all of them."
+        ),
         so_far(evaluation),
     ),
     alt=lambda ways, shares: (
-        f"Questions answered with the same text as {plain_name(ways[0], _NAME)}:",
+        tr("Questions answered with the same text as {way}:", way=plain_name(ways[0], _NAME)),
         "; ".join(
-            f"{plain_name(name, _NAME)} {share.hits} of {share.total}"
+            tr(
+                "{way} {hits} of {total}",
+                way=plain_name(name, _NAME),
+                hits=share.hits,
+                total=share.total,
+            )
             for name, share in ((name, shares[ways[0], name]) for name in ways[1:])
         )
         + ".",
@@ -114,7 +122,7 @@ def _cells(
                     lines(
                         escaped(plain_name(row_way, _NAME)),
                         escaped(plain_name(way, _NAME)),
-                        f"<b>{share.hits} of {share.total}</b> the same",
+                        tr("<b>{hits} of {total}</b> the same", hits=share.hits, total=share.total),
                     )
                     for way, share in ((way, shares[row_way, way]) for way in ways)
                 ]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...decoding.counting import counted
 from ...evaluation.types import AnswerRule
 from ...evaluation.votes.best_of import SIZES, RulePoint, Sampled, by_samples
+from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.color import blend, contrast
 from ..base.figure import TableRows, figure, given, table
@@ -34,21 +35,26 @@ def best_of_data(sampled: Sequence[Sampled]) -> TableRows:
 
 
 @figure(
-    "Accuracy of best-of-N rules",
+    N_("Accuracy of best-of-N rules"),
     given,
     best_of_data,
-    subtitle="Every rule chooses among the same samples. The line is the "
-    f"95{NBSP}% interval over questions.",
+    subtitle=lambda: tr(
+        "Every rule chooses among the same samples. The line is the 95{nbsp}% interval over "
+        "questions.",
+        nbsp=NBSP,
+    ),
     alt=lambda points, most: (
-        "Right answers with one sample",
-        f"{next(point.correct.percent for point in points if point.samples == 1):g} %, "
-        f"with {most}:",
+        tr(
+            "Right answers with one sample {share:g} %, with {most}:",
+            share=next(point.correct.percent for point in points if point.samples == 1),
+            most=most,
+        ),
         "; ".join(
-            f"{RULE_WORDS[p.rule]} {p.correct.percent:g} %" for p in points if p.samples == most
+            f"{tr(RULE_WORDS[p.rule])} {p.correct.percent:g} %" for p in points if p.samples == most
         )
         + ".",
     ),
-    key=lambda rules, theme: [[(_ink(r, theme), RULE_WORDS[r], _MARKS[r][2]) for r in rules]],
+    key=lambda rules, theme: [[(_ink(r, theme), tr(RULE_WORDS[r]), _MARKS[r][2]) for r in rules]],
 )
 def best_of(
     sampled: Sequence[Sampled], *, caption: str = "", theme: Theme = LIGHT, paper: Paper = SCREEN
@@ -56,7 +62,7 @@ def best_of(
     """Draw the accuracy of each rule by the number of samples, with 95 % intervals."""
     points = by_samples(sampled)
     if not points:
-        return "No question has several samples yet."
+        return tr("No question has several samples yet.")
     rules = list(dict.fromkeys(point.rule for point in points))
     sizes = sorted({point.samples for point in points})
     ticks = {"tickvals": list(range(len(sizes))), "ticktext": list(map(str, sizes))}
@@ -76,7 +82,7 @@ def best_of(
         key_offset=46,
         layout={
             "xaxis": axis(
-                theme, "samples a question, N", 6, range=[-0.5, len(sizes) - 0.5], **ticks
+                theme, tr("samples a question, N"), 6, range=[-0.5, len(sizes) - 0.5], **ticks
             ),
             "yaxis": axis(theme, range=[-0.02, 1.04], **PERCENT_TICKS),
         },

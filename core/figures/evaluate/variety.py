@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...evaluation.plan.types import Evaluation
 from ...evaluation.plan.variety import Mean, WayVariety, varieties
+from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.color import blend
 from ..base.figure import TableRows, figure, table
@@ -33,17 +34,20 @@ def evaluate_variety_data(evaluation: Evaluation) -> TableRows:
 
 
 @figure(
-    "Variety by way of decoding",
+    N_("Variety by way of decoding"),
     caption,
     evaluate_variety_data,
     subtitle=lambda evaluation: (
-        "Each bar is the share of distinct replies among a question's runs; the line is its mean's "
-        f"95{NBSP}% interval over questions.",
-        "Below it are the distinct pairs of words (distinct-2) and the length.",
+        tr(
+            "Each bar is the share of distinct replies among a question's runs; the "
+            "line is its mean's 95{nbsp}% interval over questions.",
+            nbsp=NBSP,
+        ),
+        tr("Below it are the distinct pairs of words (distinct-2) and the length."),
         so_far(evaluation),
     ),
     alt=lambda ways: (
-        "Distinct replies of a question by way of decoding:",
+        tr("Distinct replies of a question by way of decoding:"),
         "; ".join(f"{plain_name(w.way, _NAME)} {100 * w.replies.value:.0f} %" for w in ways) + ".",
     ),
 )
@@ -86,7 +90,7 @@ def evaluate_variety(
         below=44,
         traces=[bars],
         layout={
-            "xaxis": axis(theme, "distinct replies", 4, range=[0, 1.02], **PERCENT_TICKS),
+            "xaxis": axis(theme, tr("distinct replies"), 4, range=[0, 1.02], **PERCENT_TICKS),
             "yaxis": axis(theme, range=[len(ways) - 0.42, -0.5], visible=False),
         },
     )
@@ -101,7 +105,11 @@ def evaluate_variety(
 
 def _words(way: WayVariety) -> str:
     """Return distinct-2 and length with half their intervals."""
-    return f"distinct-2 {_mean(way.distinct_2, 2)} · {_mean(way.tokens, 1)} tokens"
+    return tr(
+        "distinct-2 {distinct} · {tokens} tokens",
+        distinct=_mean(way.distinct_2, 2),
+        tokens=_mean(way.tokens, 1),
+    )
 
 
 def _mean(mean: Mean, digits: int) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from ...decoding.counting import counted
 from ...evaluation.plan.statistics import failures, fair_rows
 from ...evaluation.plan.types import Evaluation
+from ...language import N_, tr
 from ..base.labels import escaped, plain_name
 from ..base.sheet import joined
 
 # Number of failed ways that a figure names.
 _NAMED = 3
-NOTHING_YET = "No question has been asked in every way yet."
+NOTHING_YET = N_("No question has been asked in every way yet.")
 
 
 def caption(evaluation: Evaluation) -> str:
@@ -19,7 +20,8 @@ def caption(evaluation: Evaluation) -> str:
     models = ", ".join(plain_name(name, 60) for name in plan.models)
     count = counted(len(plan.questions.questions), "question")
     questions = f"{count}: {plain_name(plan.questions.name, 80)}"
-    return f"{models} · {questions} · right by {' or '.join(plan.metrics)}"
+    metrics = tr("right by {metrics}", metrics=tr(" or ").join(plan.metrics))
+    return f"{models} · {questions} · {metrics}"
 
 
 def so_far(evaluation: Evaluation) -> str:
@@ -27,13 +29,20 @@ def so_far(evaluation: Evaluation) -> str:
     done = len({row.question for row in fair_rows(evaluation)})
     whole = len(evaluation.plan.questions.questions)
     lost = [escaped(plain_name(f.way, 60)) for f in failures(evaluation) if f.whole]
-    more = f" and {len(lost) - _NAMED:,} more" if len(lost) > _NAMED else ""
+    named = ", ".join(lost[:_NAMED])
+    if len(lost) > _NAMED:
+        named = tr("{names} and {number:,} more", names=named, number=len(lost) - _NAMED)
     return joined(
         (
-            not evaluation.complete and f"So far {done:,} of {whole:,} questions.",
+            not evaluation.complete
+            and tr("So far {done:,} of {whole:,} questions.", done=done, whole=whole),
             evaluation.complete
             and done < whole
-            and f"{whole - done:,} of {whole:,} questions are left out, on which a way failed.",
-            bool(lost) and f"Failed and left out: {', '.join(lost[:_NAMED])}{more}.",
+            and tr(
+                "{number:,} of {whole:,} questions are left out, on which a way failed.",
+                number=whole - done,
+                whole=whole,
+            ),
+            bool(lost) and tr("Failed and left out: {names}.", names=named),
         )
     )

@@ -27,10 +27,12 @@ from ..base.sheet import Properties, Sheet
 from ..base.theme import LIGHT, Theme
 
 _MOST, _LABEL_LIMIT = 8, 12
+# Names of the distributions that a first contrast hands over to a second one.
+_AFTER = {"guidance_scale": "the guided distribution", "dola_layers": "DoLa's distribution"}
 
 
 class Contrasted(NamedTuple):
-    """A candidate with its probability in the model, in the second forward, and after the stage."""
+    """A candidate with its probability before the stage, in the second forward, and after it."""
 
     candidate: Candidate
     model: float
@@ -39,8 +41,11 @@ class Contrasted(NamedTuple):
 
 
 def _stages(step: TokenStep) -> list[tuple[Stage, Stage]]:
-    """Return each stage with a second forward, and the model's own distribution."""
-    return [(step.stages[0], stage) for stage in step.stages if stage.second is not None]
+    """Return each stage with a second forward, and the distribution that it contrasts: the model's
+    own, or that of the contrast before.
+    """
+    contrasts = [stage for stage in step.stages if stage.second is not None]
+    return list(zip([step.stages[0], *contrasts], contrasts, strict=False))
 
 
 def _contrasted(step: TokenStep, model: Stage, stage: Stage) -> list[Contrasted]:
@@ -50,14 +55,15 @@ def _contrasted(step: TokenStep, model: Stage, stage: Stage) -> list[Contrasted]
     return sorted((Contrasted(*row) for row in rows), key=lambda row: -row.after)
 
 
-def _names(stage: Stage) -> tuple[str, str]:
+def _names(model: Stage, stage: Stage) -> tuple[str, str]:
     """Return the names of both forwards."""
     layer = stage.second.layer if stage.second else None
+    names = ("the prompt", "the negative prompt")
     if layer is not None:
-        return "the last layer", f"layer {layer}"
-    if stage.name == "contrastive_beta":
-        return "the target", "the draft"
-    return "the prompt", "the negative prompt"
+        names = ("the last layer", f"layer {layer}")
+    elif stage.name == "contrastive_beta":
+        names = ("the target", "the draft")
+    return _AFTER.get(model.name, names[0]), names[1]
 
 
 @table("step stage layer token_id token chosen model second after")
@@ -106,12 +112,20 @@ def second_forward_data(step: TokenStep | None, trace: Trace) -> TableRows:
     ],
 )
 def second_forward(
-    step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
+    step: TokenStep | None,
+    trace: Trace,
+    *,
+    contrast: str = "",
+    theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
 ) -> Sheet | str:
     """Draw candidates as pairs of bars, the model's above and the second forward's below, with a
     mark after the contrast; the chosen one is framed.
+
+    Args:
+        contrast: setting of the contrast; empty for the first one of the step.
     """
-    stages = _stages(step) if step else []
+    stages = [pair for pair in _stages(step) if contrast in ("", pair[1].name)] if step else []
     if step is None or not stages:
         on = trace.config.shaping.active(CONTRASTS)
         return "No step is selected." if on else "This run has no second forward beside its steps."
@@ -123,13 +137,13 @@ def second_forward(
         theme,
         paper,
         meta={"shown": [span_key("step", step.index)]},
-        facts={"names": _names(stage), "shown": shown},
+        facts={"names": _names(model, stage), "shown": shown},
         plot_height=44 * len(shown),
         left=left,
         right=30,
         above=8,
         below=62,
-        traces=_bars(step, shown, _names(stage), theme),
+        traces=_bars(step, shown, _names(model, stage), theme),
         key_offset=44,
         layout={
             "barmode": "group",

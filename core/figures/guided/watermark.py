@@ -53,7 +53,7 @@ def _texts(trace: Trace, edited: Trace | None) -> list[tuple[str, Trace]]:
     return [("this text", trace), *([("edited", edited)] if edited else [])]
 
 
-def _verdict(found: Detection) -> str:
+def verdict(found: Detection) -> str:
     """Return the detector's numbers of a whole text."""
     if found.z_score is None or found.p_value is None or found.means[-1] is None:
         return "no token can be scored"
@@ -79,7 +79,7 @@ def _number(value: float) -> str:
 
 
 def _meaning(found: Sequence[tuple[str, Detection]]) -> list[str]:
-    texts = [f"{name[0].upper()}{name[1:]}: {_verdict(one)}." for name, one in found]
+    texts = [f"{name[0].upper()}{name[1:]}: {verdict(one)}." for name, one in found]
     few = any(one.counts[-1] < ENOUGH and (one.z_score or 0) < THRESHOLD for _, one in found)
     low = f"A low z of a text with fewer than {ENOUGH} tokens proves nothing."
     return [*texts, low if few else ""]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...decoding.counting import nth
 from ...decoding.many.methods import tokens_of, whole_text
 from ...decoding.many.types import ManyRuns
+from ...language import N_, tr
 from ..base.figure import TableRows, figure, table
 from ..base.labels import percent, table_text, visible_token
 from ..base.measure import text_width
@@ -29,17 +30,21 @@ def methods_tree_data(many: ManyRuns) -> TableRows:
 
 
 @figure(
-    "What each decoder writes",
+    N_("What each decoder writes"),
     methods_caption,
     methods_tree_data,
     alt=lambda many: (
-        f"Tree of the texts of {many.count} runs of one prompt. {methods_verdict(many)}",
+        tr(
+            "Tree of the texts of {runs} runs of one prompt. {verdict}",
+            runs=many.count,
+            verdict=methods_verdict(many),
+        ),
         "; ".join(
             f"{run_name(trace)}: {visible_token(whole_text(trace), 60)}" for trace in many.traces
         )
         + ".",
     ),
-    key=lambda theme, many: [[(theme.accent, "fork", "<b>▎</b>")]] * (len(many.texts) > 1),
+    key=lambda theme, many: [[(theme.accent, tr("fork"), "<b>▎</b>")]] * (len(many.texts) > 1),
 )
 def methods_tree(
     many: ManyRuns, *, selected: int | None = None, theme: Theme = LIGHT, paper: Paper = WIDE
@@ -64,22 +69,28 @@ def methods_tree(
     ]
     layout = lay_out_tree(lanes, forks=True)
     if not layout.cells:
-        return "No run has a token."
+        return tr("No run has a token.")
     names = max(text_width(lane.name, _NAME_SIZE, "sans bold") for lane in lanes)
 
     def share(cell: TreeCell) -> tuple[str, str]:
         if cell.depth not in layout.lanes[cell.lane].framed:
             return "", ""
         prob = percent(cell.tokens[0].raw_prob)
-        return prob, f"{prob} for {visible_token(cell.tokens[0].text, 24)} after the fork"
+        return prob, tr(
+            "{probability} for {token} after the fork",
+            probability=prob,
+            token=visible_token(cell.tokens[0].text, 24),
+        )
 
     return lane_tree(
         layout,
         theme,
         paper,
-        subtitle="A row for each decoder. Rows share a box as long as their texts agree. The "
-        "number at a fork is the model's own probability of the token.",
-        frame=("fork", theme.accent),
+        subtitle=tr(
+            "A row for each decoder. Rows share a box as long as their texts agree. "
+            "The number at a fork is the model's own probability of the token."
+        ),
+        frame=(tr("fork"), theme.accent),
         edged=True,
         left=round(names) + 18,
         share=share,

@@ -6,11 +6,12 @@ from ...decoding.counting import counted
 from ...decoding.many.methods import Cost, cost_of
 from ...decoding.many.types import ManyRuns
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.figure import TableRows, table
 from ..base.labels import config_caption, nats, plain_name, table_text, with_prompt
 from ..base.paper import SCREEN, Paper
 
-_NAMES = {"greedy": "Greedy", "beam": "Beam search", "speculative": "Speculative"}
+_NAMES = {"greedy": N_("Greedy"), "beam": N_("Beam search"), "speculative": N_("Speculative")}
 # Settings that the caption says once, or that the names say.
 _UNSAID = ("max_new_tokens", "num_return_sequences")
 
@@ -22,9 +23,10 @@ def run_name(trace: Trace, *, short: bool = False) -> str:
         short: name a sampled run by its seed alone.
     """
     if trace.config.method == "sampling":
-        seed = f"seed {_seed(trace)}"
-        return seed.capitalize() if short else f"Sampling, {seed}"
-    return _NAMES.get(trace.config.method) or plain_name(trace.config.method)
+        seed = tr("seed {seed}", seed=_seed(trace))
+        return seed.capitalize() if short else tr("Sampling, {seed}", seed=seed)
+    name = _NAMES.get(trace.config.method)
+    return tr(name) if name else plain_name(trace.config.method)
 
 
 def _seed(trace: Trace) -> int:
@@ -40,9 +42,9 @@ def methods_caption(many: ManyRuns, paper: Paper = SCREEN) -> str:
     seeds = ", ".join(str(_seed(trace)) for trace in drawn)
     parts = [
         plain_name(first.model_id, 80),
-        f"at most {counted(first.config.max_new_tokens, 'token')}",
+        tr("at most {tokens}", tokens=counted(first.config.max_new_tokens, "token")),
         *settings,
-        f"seeds {seeds}" if seeds else "",
+        tr("seeds {seeds}", seeds=seeds) if seeds else "",
     ]
     return with_prompt(" · ".join(filter(None, parts)), first.prompt, paper)
 
@@ -57,9 +59,9 @@ def forwards_words(cost: Cost) -> str:
     """Return the forward passes of a run, with their rows and those of a draft model."""
     words = f"{cost.forwards}"
     if cost.rows > cost.forwards:
-        words += f" ({cost.rows} rows)"
+        words = tr("{forwards} ({rows} rows)", forwards=words, rows=cost.rows)
     if cost.draft_forwards:
-        words += f" + {cost.draft_forwards} of the draft"
+        words = tr("{forwards} + {draft} of the draft", forwards=words, draft=cost.draft_forwards)
     return words
 
 
@@ -67,16 +69,22 @@ def methods_verdict(many: ManyRuns) -> str:
     """Return in up to three sentences how many texts there are, which is the likeliest, and what
     speculative decoding saved; plain text."""
     if many.count > 1 and not any(trace.text for trace in many.traces):
-        return f"All {many.count} runs ended at once, without a character of text."
+        return tr("All {runs} runs ended at once, without a character of text.", runs=many.count)
     costs = [cost_of(trace) for trace in many.traces]
     best = max(range(many.count), key=lambda place: costs[place].logprob)
-    words = [f"All {many.count} runs of one prompt gave the same text."]
+    words = [tr("All {runs} runs of one prompt gave the same text.", runs=many.count)]
     if len(many.texts) > 1 or many.count == 1:
         words = [
-            f"{counted(many.count, 'run')} of one prompt gave "
-            f"{counted(len(many.texts), 'different text')}.",
-            f"The likeliest is that of {_in_sentence(many.traces[best])} "
-            f"(log-probability {nats(costs[best].logprob, 1)}).",
+            tr(
+                "{runs} of one prompt gave {texts}.",
+                runs=counted(many.count, "run"),
+                texts=counted(len(many.texts), "different text"),
+            ),
+            tr(
+                "The likeliest is that of {method} (log-probability {logprob}).",
+                method=_in_sentence(many.traces[best]),
+                logprob=nats(costs[best].logprob, 1),
+            ),
         ]
     runs = {trace.config.method: at for at, trace in enumerate(many.traces)}
     greedy, drafted = runs.get("greedy"), runs.get("speculative")
@@ -87,17 +95,20 @@ def methods_verdict(many: ManyRuns) -> str:
         and costs[drafted].forwards < costs[greedy].forwards
     ):
         words.append(
-            "Speculative decoding wrote the text of greedy decoding with "
-            f"{costs[drafted].forwards} forward passes of the model in place of "
-            f"{costs[greedy].forwards}."
+            tr(
+                "Speculative decoding wrote the text of greedy decoding with {forwards} "
+                "forward passes of the model in place of {greedy}.",
+                forwards=costs[drafted].forwards,
+                greedy=costs[greedy].forwards,
+            )
         )
     return " ".join(words)
 
 
 def _in_sentence(trace: Trace) -> str:
     if trace.config.method == "sampling":
-        return f"sampling with seed {_seed(trace)}"
-    return trace.config.words
+        return tr("sampling with seed {seed}", seed=_seed(trace))
+    return tr(trace.config.words)
 
 
 @table("run text tokens logprob forwards rows draft_forwards seconds generated")

@@ -65,7 +65,10 @@ def lab_stages_data(lab: LabStep, *, rows: int = 20) -> TableRows:
     shown = shown_rows(lab, rows)
     last = lab.crossing.candidate.token_id if lab.crossing else None
     for place, stage in enumerate(shown_stages(lab.step)):
-        head = (stage.name, getattr(lab.config.shaping, stage.name, None))
+        value = getattr(lab.config.shaping, stage.name, None)
+        if not isinstance(value, int | float | None):
+            value = table_text(setting(stage.name, lab))
+        head = (stage.name, value)
         tail = (stage.kept, stage.removed_mass)
         for row in shown:
             candidate = row.candidate

@@ -54,9 +54,11 @@ def number_within(edge: float, low: float, high: float, digits: int = 4) -> str:
 
 
 def setting(stage: str, lab: LabStep) -> str:
-    """Return a stage's value; empty without one."""
+    """Return a stage's value; empty without one. Plain text."""
     value = getattr(lab.config.shaping, stage, None)
-    return "" if value is None else number(value)
+    if value is None or isinstance(value, int | float):
+        return "" if value is None else number(value)
+    return SETTINGS[stage].shown(value)
 
 
 def lab_caption(lab: LabStep, paper: Paper = SCREEN) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...decoding.counting import nth
 from ...decoding.many.types import ManyRuns
+from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import NBSP, lines
@@ -21,20 +22,25 @@ def many_agreement_data(many: ManyRuns) -> TableRows:
 
 
 @figure(
-    "How long the runs agree",
+    N_("How long the runs agree"),
     many_caption,
     many_agreement_data,
-    subtitle="The line is the share of all runs in the largest group with the same tokens up to a "
-    "step.",
-    alt=lambda many: (
-        f"Line of the share of runs that agree over {len(many.agreement)} steps, from "
-        f"{100 * many.agreement[0]:.0f} % to {100 * many.agreement[-1]:.0f} %. {many_verdict(many)}"
+    subtitle=N_(
+        "The line is the share of all runs in the largest group with the same tokens up to a step."
+    ),
+    alt=lambda many: tr(
+        "Line of the share of runs that agree over {steps} steps, from "
+        "{first:.0f} % to {last:.0f} %. {verdict}",
+        steps=len(many.agreement),
+        first=100 * many.agreement[0],
+        last=100 * many.agreement[-1],
+        verdict=many_verdict(many),
     ),
 )
 def many_agreement(many: ManyRuns, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """A step curve that begins at the first token and never rises."""
     if not many.agreement:
-        return "No run has a token."
+        return tr("No run has a token.")
     steps = [nth(at) for at in range(len(many.agreement))]
     return Sheet(
         theme,
@@ -55,7 +61,10 @@ def many_agreement(many: ManyRuns, *, theme: Theme = LIGHT, paper: Paper = SCREE
                 "marker": {"size": 5, "color": theme.first},
                 **hover_texts(
                     [
-                        lines(f"<b>{100 * share:.0f}{NBSP}%</b> agree", f"up to step {step}")
+                        lines(
+                            tr("<b>{share:.0f}{nbsp}%</b> agree", share=100 * share, nbsp=NBSP),
+                            tr("up to step {step}", step=step),
+                        )
                         for step, share in zip(steps, many.agreement, strict=True)
                     ]
                 ),

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ...decoding.comparison.types import CAUSES
 from ...decoding.counting import counted, nth
 from ...decoding.many.types import ManyRuns, RunFork
+from ...language import N_, tr
 from ..base.axes import axis, named_axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import NBSP, escaped, lines, table_text
@@ -20,9 +21,9 @@ from .words import fork_name, many_caption
 
 # Forks that are drawn, the first ones.
 MOST_SHOWN = 16
-NO_MARGIN = (
-    "The runs part, but no fork has a known margin: a run ends there, or no probability of its "
-    "tokens was recorded."
+NO_MARGIN = N_(
+    "The runs part, but no fork has a known margin: a run ends there, or no "
+    "probability of its tokens was recorded."
 )
 _ROW = 26
 # The axis ends there if all numbers are 0, nats.
@@ -48,20 +49,28 @@ def many_forks_data(many: ManyRuns) -> TableRows:
 
 
 @figure(
-    "Margin at each fork",
+    N_("Margin at each fork"),
     many_caption,
     many_forks_data,
     subtitle=lambda left_out: (
-        "The margin is the distance of the two tokens' log-probabilities, the smaller of the two "
-        "runs' distances. The rounding is the largest difference of the runs while their tokens "
-        "agree; to its left, it decides.",
+        tr(
+            "The margin is the distance of the two tokens' log-probabilities, the "
+            "smaller of the two runs' distances. The rounding is the largest "
+            "difference of the runs while their tokens agree; to its left, it "
+            "decides."
+        ),
         *left_out,
     ),
     alt=lambda forks: (
-        f"Margins at {counted(len(forks), 'fork')} beside the measured rounding.",
+        tr("Margins at {forks} beside the measured rounding.", forks=counted(len(forks), "fork")),
         "; ".join(
-            f"step {nth(fork.at)}, {fork_name(fork)}: {_nats(fork.margin)}, rounding "
-            f"{_nats(fork.parting.rounding)}"
+            tr(
+                "step {step}, {tokens}: {margin}, rounding {rounding}",
+                step=nth(fork.at),
+                tokens=fork_name(fork),
+                margin=_nats(fork.margin),
+                rounding=_nats(fork.parting.rounding),
+            )
             for fork in forks[:8]
         )
         + ".",
@@ -70,8 +79,8 @@ def many_forks_data(many: ManyRuns) -> TableRows:
         [
             (theme.first, "margin", "●"),
             any(fork.parting.cause == "rounding" for fork in forks)
-            and (theme.accent, "margin of a tie", "●"),
-            (theme.muted, "measured rounding", "┃"),
+            and (theme.accent, tr("margin of a tie"), "●"),
+            (theme.muted, tr("measured rounding"), "┃"),
         ]
     ],
 )
@@ -81,7 +90,7 @@ def many_forks(many: ManyRuns, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -
     A click on a margin hands over `customdata = [place of a run]` of the less frequent token.
     """
     if not many.forks:
-        return "The runs have no fork: all emitted the same tokens."
+        return tr("The runs have no fork: all emitted the same tokens.")
     known = [fork for fork in many.forks if fork.margin is not None]
     if not known:
         return NO_MARGIN
@@ -139,13 +148,16 @@ def many_forks(many: ManyRuns, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -
 def _left_out(many: ManyRuns, known: int) -> Iterator[str]:
     """Yield a sentence on the forks without a margin, and one on the forks after the last row."""
     if unknown := len(many.forks) - known:
-        yield f"{counted(unknown, 'fork')} without a known margin (a run may end there) left out."
+        yield tr(
+            "{forks} without a known margin (a run may end there) left out.",
+            forks=counted(unknown, "fork"),
+        )
     if known > MOST_SHOWN:
-        yield f"{counted(known - MOST_SHOWN, 'later fork')} left out."
+        yield tr("{forks} left out.", forks=counted(known - MOST_SHOWN, "later fork"))
 
 
 def _nats(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.2g} nats"
+    return tr("unknown") if value is None else tr("{value:.2g} nats", value=value)
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -193,9 +205,9 @@ def _marks(
 def _hover(fork: RunFork) -> str:
     return lines(
         f"<b>{escaped(fork_name(fork, 24))}</b>",
-        f"step {nth(fork.at)} · {counted(len(fork.runs), 'run')}",
+        tr("step {step} · {runs}", step=nth(fork.at), runs=counted(len(fork.runs), "run")),
         " | ".join(f"{100 * branch.share:.0f}{NBSP}%" for branch in fork.branches[:2]),
-        f"margin {_nats(fork.margin)}",
-        f"rounding {_nats(fork.parting.rounding)}",
+        tr("margin {margin}", margin=_nats(fork.margin)),
+        tr("rounding {rounding}", rounding=_nats(fork.parting.rounding)),
         escaped(CAUSES[fork.parting.cause]),
     )

@@ -10,6 +10,7 @@ from ...decoding.counting import counted, nth
 from ...decoding.many.types import ManyRuns
 from ...decoding.record.trace import Trace
 from ...decoding.shaping.config import Shaping
+from ...language import N_, tr
 from ..base.axes import named_axis
 from ..base.color import blend
 from ..base.figure import TableRows, figure, table
@@ -23,7 +24,7 @@ from .words import many_caption, mean_surprisal, setting_name
 
 GridMeasure: TypeAlias = Literal["surprisal", "distinct", "parts"]
 _ROW, _WIDEST = 44, 130
-NO_GRID = "These runs are no grid: they differ in something else than one or two knobs."
+NO_GRID = N_("These runs are no grid: they differ in something else than one or two knobs.")
 
 
 class MeasureWords(NamedTuple):
@@ -46,15 +47,15 @@ def _parts(trace: Trace, first: Trace) -> float | None:
 
 GRID_MEASURES: dict[GridMeasure, MeasureWords] = {
     "surprisal": MeasureWords(
-        "mean surprisal of the tokens, nats",
+        N_("mean surprisal of the tokens, nats"),
         lambda trace, _: mean_surprisal(trace),
         lambda value: f"{value:.2f}",
     ),
     "distinct": MeasureWords(
-        "share of different pairs of tokens", _distinct, lambda value: f"{value:.2f}"
+        N_("share of different pairs of tokens"), _distinct, lambda value: f"{value:.2f}"
     ),
     "parts": MeasureWords(
-        "step at which the run parts from the first one", _parts, lambda value: f"{value:.0f}"
+        N_("step at which the run parts from the first one"), _parts, lambda value: f"{value:.0f}"
     ),
 }
 
@@ -107,12 +108,18 @@ def many_matrix_data(many: ManyRuns) -> TableRows:
 
 
 @figure(
-    "Grid of two settings",
+    N_("Grid of two settings"),
     many_caption,
     many_matrix_data,
-    subtitle=lambda measure: f"Each cell is the {GRID_MEASURES[measure].words}.",
+    subtitle=lambda measure: tr(
+        "Each cell is the {measure}.", measure=tr(GRID_MEASURES[measure].words)
+    ),
     alt=lambda many, measure, grid: (
-        f"Matrix of {counted(many.count, 'run')}: {GRID_MEASURES[measure].words}.",
+        tr(
+            "Matrix of {runs}: {measure}.",
+            runs=counted(many.count, "run"),
+            measure=tr(GRID_MEASURES[measure].words),
+        ),
         "; ".join(
             f"{_cell_words(grid, pair)}: {_shown(many, place, measure)}"
             for pair, place in grid.runs.items()

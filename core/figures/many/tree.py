@@ -6,6 +6,7 @@ from ...decoding.counting import counted, nth
 from ...decoding.lab.types import RowToken
 from ...decoding.many.methods import whole_text
 from ...decoding.many.types import ManyRuns
+from ...language import N_, tr
 from ..base.figure import TableRows, figure, table
 from ..base.labels import NBSP, plain_name, table_text, visible_token
 from ..base.measure import text_width
@@ -44,18 +45,22 @@ def many_tree_data(many: ManyRuns, *, first: int = 0, columns: int | None = None
 
 
 @figure(
-    "Where the runs part",
+    N_("Where the runs part"),
     many_caption,
     many_tree_data,
     alt=lambda many: (
-        f"Tree of the texts of {counted(many.count, 'run')}. {many_verdict(many)}",
+        tr(
+            "Tree of the texts of {runs}. {verdict}",
+            runs=counted(many.count, "run"),
+            verdict=many_verdict(many),
+        ),
         "; ".join(
             f"{counted(len(text.runs), 'run')}: {visible_token(whole_text(text.trace), 60)}"
             for text in many.texts[:4]
         )
         + ".",
     ),
-    key=lambda theme, many: [[(theme.accent, "fork", "<b>▎</b>")]] * (len(many.texts) > 1),
+    key=lambda theme, many: [[(theme.accent, tr("fork"), "<b>▎</b>")]] * (len(many.texts) > 1),
 )
 def many_tree(
     many: ManyRuns, *, selected: int | None = None, theme: Theme = LIGHT, paper: Paper = WIDE
@@ -85,7 +90,7 @@ def many_tree(
     ]
     layout = lay_out_tree(lanes, forks=True)
     if not layout.cells:
-        return "No run has a token."
+        return tr("No run has a token.")
     names = max(text_width(lane.name, _NAME_SIZE, "sans bold") for lane in lanes)
     left_out = len(many.texts) - len(texts)
     named = " / ".join(map(setting_name, many.settings[0]))
@@ -97,14 +102,18 @@ def many_tree(
             filter(
                 None,
                 (
-                    "Runs share a cell up to their first different token. A number before a token "
-                    "is the share of the fork's runs, in percent.",
-                    f"A run alone is named by {named}." if _names_one(many) else "",
-                    f"{left_out} rarer texts are left out." if left_out else "",
+                    tr(
+                        "Runs share a cell up to their first different token. A number before a "
+                        "token is the share of the fork's runs, in percent."
+                    ),
+                    tr("A run alone is named by {settings}.", settings=named)
+                    if _names_one(many)
+                    else "",
+                    tr("{number} rarer texts are left out.", number=left_out) if left_out else "",
                 ),
             )
         ),
-        frame=("fork", theme.accent),
+        frame=(tr("fork"), theme.accent),
         edged=True,
         left=round(names) + 18,
         share=lambda cell: _share(many, layout.lanes[cell.lane], cell),
@@ -119,7 +128,7 @@ def _names_one(many: ManyRuns) -> bool:
 def _name(many: ManyRuns, runs: tuple[int, ...]) -> str:
     if len(runs) == 1 and many.settings[0]:
         return plain_name(run_words(many, runs[0]), _NAME_LIMIT)
-    return f"{len(runs)} of {many.count}"
+    return tr("{number} of {total}", number=len(runs), total=many.count)
 
 
 def _share(many: ManyRuns, lane: Lane, cell: TreeCell) -> tuple[str, str]:
@@ -127,8 +136,10 @@ def _share(many: ManyRuns, lane: Lane, cell: TreeCell) -> tuple[str, str]:
     ids = tuple(token.token_id for token in lane.tokens[: cell.depth + 1])
     here = [trace for trace in many.traces if trace.token_ids[: cell.depth] == ids[:-1]]
     through = sum(trace.token_ids[: cell.depth + 1] == ids for trace in here)
-    said = f"{through} of {counted(many.count, 'run')}"
+    said = tr("{number} of {runs}", number=through, runs=counted(many.count, "run"))
     if through == len(here):
         return "", said
     share = f"{100 * through / len(here):.0f}{NBSP}%"
-    return share, f"{said}; {share} of the {len(here)} at this fork"
+    return share, tr(
+        "{said}; {share} of the {here} at this fork", said=said, share=share, here=len(here)
+    )

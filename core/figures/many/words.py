@@ -10,6 +10,7 @@ from ...decoding.many.types import ManyRuns, RunFork
 from ...decoding.record.notes import ROWS, THREADS
 from ...decoding.record.trace import Trace
 from ...decoding.shaping.config import Shaping
+from ...language import N_, tr, trn
 from ..base.figure import TableRows, table
 from ..base.labels import (
     config_caption,
@@ -24,7 +25,12 @@ from ..base.paper import SCREEN, Paper
 # Values of one setting that a caption names.
 _NAMED = 6
 _NEUTRAL = Shaping()
-_NAMES = {ROWS: "batch", THREADS: "threads", "dtype": "number type", "model": "model"}
+_NAMES = {
+    ROWS: N_("batch"),
+    THREADS: N_("threads"),
+    "dtype": N_("number type"),
+    "model": N_("model"),
+}
 
 
 def many_verdict(many: ManyRuns) -> str:
@@ -32,24 +38,37 @@ def many_verdict(many: ManyRuns) -> str:
     texts, count = many.texts, many.count
     tokens = counted(len(texts[0].trace.token_ids), "token")
     if count == 1:
-        return f"1 run gave {tokens}."
+        return tr("1 run gave {tokens}.", tokens=tokens)
     if len(texts) == 1:
-        return f"{count} of {count} runs gave the same {tokens}. {_rounding(many)}"
-    first = f"{counted(count, 'run')} gave {len(texts)} different texts"
+        return tr(
+            "{runs} of {runs} runs gave the same {tokens}. {rounding}",
+            runs=count,
+            tokens=tokens,
+            rounding=_rounding(many),
+        )
+    first = tr("{runs} gave {texts} different texts", runs=counted(count, "run"), texts=len(texts))
     if len(texts[0].runs) > 1:
-        first += f"; {len(texts[0].runs)} gave the most frequent one"
+        most = len(texts[0].runs)
+        first = tr("{texts}; {runs} gave the most frequent one", texts=first, runs=most)
     if not many.agreed:
-        return f"{first}. They part at the first token."
-    shared = "token" if many.agreed == 1 else f"{many.agreed} tokens"
-    return f"{first}. All agree on the first {shared}."
+        return tr("{texts}. They part at the first token.", texts=first)
+    return trn(
+        "{texts}. All agree on the first token.",
+        "{texts}. All agree on the first {agreed} tokens.",
+        many.agreed,
+        texts=first,
+        agreed=many.agreed,
+    )
 
 
 def _rounding(many: ManyRuns) -> str:
     if many.is_same_record:
-        return "Their recorded probabilities are equal to the last bit."
+        return tr("Their recorded probabilities are equal to the last bit.")
     if not many.rounding:
-        return "No recorded probability above 0.0001 differs."
-    return f"Their log-probabilities differ by at most {many.rounding:.2g} nats."
+        return tr("No recorded probability above 0.0001 differs.")
+    return tr(
+        "Their log-probabilities differ by at most {rounding:.2g} nats.", rounding=many.rounding
+    )
 
 
 def varied_words(many: ManyRuns) -> str:
@@ -58,14 +77,15 @@ def varied_words(many: ManyRuns) -> str:
     for name in many.settings[0]:
         values = list(dict.fromkeys(row[name] for row in many.settings))
         shown = ", ".join(plain_name(value, 30) for value in values[:_NAMED])
-        more = f" and {len(values) - _NAMED} more" if len(values) > _NAMED else ""
-        parts.append(f"{_prefix(name)}{shown}{more}")
-    return "; ".join(parts) or "nothing"
+        if len(values) > _NAMED:
+            shown = tr("{names} and {number} more", names=shown, number=len(values) - _NAMED)
+        parts.append(f"{_prefix(name)}{shown}")
+    return "; ".join(parts) or tr("nothing")
 
 
 def setting_name(name: str) -> str:
     """Return the name of something that differs among runs; plain text."""
-    return _NAMES.get(name) or stage_name(name)
+    return tr(_NAMES[name]) if name in _NAMES else stage_name(name)
 
 
 def _prefix(name: str) -> str:
@@ -76,7 +96,9 @@ def _prefix(name: str) -> str:
 def run_words(many: ManyRuns, place: int) -> str:
     """Return the values of what varies for one run; plain text."""
     row = many.settings[place]
-    return " / ".join(plain_name(value, 30) for value in row.values()) or f"run {nth(place)}"
+    return " / ".join(plain_name(value, 30) for value in row.values()) or tr(
+        "run {number}", number=nth(place)
+    )
 
 
 def runs_words(many: ManyRuns, runs: tuple[int, ...]) -> str:
@@ -87,12 +109,13 @@ def runs_words(many: ManyRuns, runs: tuple[int, ...]) -> str:
         for place in runs:
             value = many.settings[place][name]
             counts[value] = counts.get(value, 0) + 1
-        shown = [
+        shown = ", ".join(
             plain_name(value, 30) + (f" ×{count}" if count > 1 else "")
             for value, count in list(counts.items())[:_NAMED]
-        ]
-        more = f" and {len(counts) - _NAMED} more" if len(counts) > _NAMED else ""
-        parts.append(f"{_prefix(name)}{', '.join(shown)}{more}")
+        )
+        if len(counts) > _NAMED:
+            shown = tr("{names} and {number} more", names=shown, number=len(counts) - _NAMED)
+        parts.append(f"{_prefix(name)}{shown}")
     return "; ".join(parts)
 
 
@@ -103,8 +126,10 @@ def many_caption(many: ManyRuns, paper: Paper = SCREEN) -> str:
     neutral = {name: getattr(_NEUTRAL, name) for name in varied}
     config = replace(first.config, shaping=replace(first.config.shaping, **neutral))
     caption = config_caption(first.model_id, config, many.settings[0])
-    varies = f" · varied: {varied_words(many)}" if many.settings[0] else ""
-    return with_prompt(f"{caption} · {counted(many.count, 'run')}{varies}", first.prompt, paper)
+    parts = [caption, tr(counted(many.count, "run"))]
+    if many.settings[0]:
+        parts.append(tr("varied: {settings}", settings=varied_words(many)))
+    return with_prompt(" · ".join(parts), first.prompt, paper)
 
 
 def mean_surprisal(trace: Trace) -> float | None:
@@ -116,7 +141,7 @@ def mean_surprisal(trace: Trace) -> float | None:
 def fork_name(fork: RunFork, limit: int = 12) -> str:
     """Return the two most frequent tokens of a fork; plain text."""
     return " | ".join(
-        "end" if branch.token_id is None else visible_token(branch.text, limit)
+        tr("end") if branch.token_id is None else visible_token(branch.text, limit)
         for branch in fork.branches[:2]
     )
 

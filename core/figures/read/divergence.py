@@ -6,6 +6,7 @@ import math
 
 from ...decoding.counting import nth
 from ...decoding.reading.types import ModelDivergence, TokenDivergence
+from ...language import N_, tr
 from ..base.axes import MOST_TICKS, READ_TOKENS, power_axis, token_sheet
 from ..base.color import blend
 from ..base.figure import TableRows, figure, given, table
@@ -46,24 +47,34 @@ def model_divergence_data(divergence: ModelDivergence) -> TableRows:
 
 
 @figure(
-    "Two models along the text",
+    N_("Two models along the text"),
     given,
     model_divergence_data,
     subtitle=lambda divergence: (
-        f"Mean KL {number(divergence.mean_kl)} nats;",
-        f"the favourite differs at {divergence.flipped} of {len(divergence.tokens)} tokens.",
+        tr("Mean KL {number} nats;", number=number(divergence.mean_kl)),
+        tr(
+            "the favourite differs at {flipped} of {tokens} tokens.",
+            flipped=divergence.flipped,
+            tokens=len(divergence.tokens),
+        ),
     ),
     alt=lambda divergence, worst: (
-        f"Divergence of {visible_token(divergence.names[1], 60)} from "
-        f"{visible_token(divergence.names[0], 60)} at {len(divergence.tokens)} tokens: mean "
-        f"{number(divergence.mean_kl)} nats, most {number(worst.kl)} nats before "
-        f"{visible_token(worst.text, 24)}.",
-        f"The most probable token differs at {divergence.flipped} tokens.",
+        tr(
+            "Divergence of {other} from {model} at {tokens} tokens: mean {mean} "
+            "nats, most {most} nats before {token}.",
+            other=visible_token(divergence.names[1], 60),
+            model=visible_token(divergence.names[0], 60),
+            tokens=len(divergence.tokens),
+            mean=number(divergence.mean_kl),
+            most=number(worst.kl),
+            token=visible_token(worst.text, 24),
+        ),
+        tr("The most probable token differs at {flipped} tokens.", flipped=divergence.flipped),
     ),
     key=lambda theme, divergence: [
         [
-            (theme.second, "KL divergence", "●"),
-            divergence.flipped > 0 and (theme.ink, "the favourite differs", "◇"),
+            (theme.second, tr("KL divergence"), "●"),
+            divergence.flipped > 0 and (theme.ink, tr("the favourite differs"), "◇"),
         ]
     ],
 )
@@ -80,14 +91,14 @@ def model_divergence(
     """
     tokens = divergence.tokens
     if not tokens:
-        return "No token of this text was compared."
+        return tr("No token of this text was compared.")
     values = [math.log10(min(max(token.kl, _LEAST), _MOST)) for token in tokens]
     low, high = min(values), max(*values, min(values) + 1)
     sheet = token_sheet(
         theme,
         paper,
         [(nth(token.place), token.text) for token in tokens],
-        power_axis(theme, "KL divergence, nats", low, high),
+        power_axis(theme, tr("KL divergence, nats"), low, high),
         left=58,
         title=READ_TOKENS,
         facts={"worst": max(tokens, key=lambda token: token.kl)},
@@ -122,10 +133,15 @@ def _hover(divergence: ModelDivergence, token: TokenDivergence) -> str:
     pairs = zip(names, token.favourite_texts, token.surprisals, strict=True)
     return lines(
         f"<b>{show_token(token.text, 40)}</b>",
-        f"token {nth(token.place)} · KL {token.kl:.3g} nats",
-        f"total variation {token.total_variation:.3g}",
+        tr("token {place} · KL {kl:.3g} nats", place=nth(token.place), kl=token.kl),
+        tr("total variation {total_variation:.3g}", total_variation=token.total_variation),
         *(
-            f"{show_token(name, 40)}: {show_token(text, 24)} first, surprisal {surprisal:.3f}"
+            tr(
+                "{model}: {token} first, surprisal {surprisal:.3f}",
+                model=show_token(name, 40),
+                token=show_token(text, 24),
+                surprisal=surprisal,
+            )
             for name, text, surprisal in pairs
         ),
     )

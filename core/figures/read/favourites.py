@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...decoding.counting import nth
 from ...decoding.reading.types import TextToken, text_tokens
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.figure import TableRows, figure, table
 from ..base.grid import (
     GRID_LEFT,
@@ -57,20 +58,24 @@ def reading_favourites_data(
 
 
 @figure(
-    "The model's favourites in the text",
+    N_("The model's favourites in the text"),
     reading_caption,
     reading_favourites_data,
     subtitle=lambda part, paper: (
         part.sentence(paper),
-        "Below each token is the model's most probable one, with the rank of the text's own.",
+        tr("Below each token is the model's most probable one, with the rank of the text's own."),
     ),
     alt=lambda tokens: (
-        f"{len(tokens)} tokens of the text with the model's favourite at each place; "
-        f"{sum(token.rank == 1 for token in tokens)} times they are the same.",
-        "The favourites read across:",
+        tr(
+            "{tokens} tokens of the text with the model's favourite at each place; "
+            "{same} times they are the same.",
+            tokens=len(tokens),
+            same=sum(token.rank == 1 for token in tokens),
+        ),
+        tr("The favourites read across:"),
         " ".join(visible_token(t.expected[0].text, 24) for t in tokens if t.expected),
     ),
-    key=lambda theme: [[(theme.second, "surprisal", "●"), (theme.ink, "rank 1", "✓")]],
+    key=lambda theme: [[(theme.second, tr("surprisal"), "●"), (theme.ink, tr("rank 1"), "✓")]],
 )
 def reading_favourites(
     trace: Trace,
@@ -128,7 +133,7 @@ def reading_favourites(
         [(token.place, token.token_id) for token in tokens],
         _BARS / height,
     )
-    sheet.explained.append(f"{theme.hue} of a cell: the model's probability")
+    sheet.explained.append(theme.in_words(tr("{hue} of a cell: the model's probability")))
     part.tell(sheet, wide_columns)
     return sheet
 

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from ...decoding.counting import counted, nth
 from ...decoding.reading.types import TextToken
+from ...language import N_, tr
 from ..base.axes import MOST_TICKS, PERCENT_TICKS, READ_TOKENS, axis, token_sheet
 from ..base.figure import TableRows, figure, given, table
 from ..base.labels import escaped, percent, plain_name, table_text
@@ -60,17 +61,21 @@ def surprisal_lines_data(texts: Sequence[TokenLine], opening: int) -> TableRows:
 
 
 @figure(
-    "The text and the model's own",
+    N_("The text and the model's own"),
     given,
     surprisal_lines_data,
     subtitle=lambda means, quantity: (
-        f"Mean {quantity} after the opening:",
+        tr("Mean {quantity} after the opening:", quantity=tr(quantity)),
         ", ".join(f"{escaped(name)} {mean}" for name, mean in means) + ".",
     ),
     alt=lambda texts, opening, means, quantity: (
-        f"{quantity.capitalize()} along {counted(len(texts), 'text')} with the same opening of "
-        f"{counted(opening, 'token')}.",
-        "; ".join(f"{name}: mean {mean}" for name, mean in means) + ".",
+        tr(
+            "{quantity} along {texts} with the same opening of {tokens}.",
+            quantity=tr(quantity.capitalize()),
+            texts=counted(len(texts), "text"),
+            tokens=counted(opening, "token"),
+        ),
+        "; ".join(tr("{name}: mean {mean}", name=name, mean=mean) for name, mean in means) + ".",
     ),
     key=lambda names, colors: [
         [
@@ -115,7 +120,12 @@ def surprisal_lines(
             "names": names,
             "colors": colors,
             "means": [
-                (name, percent(mean) if quantity == "probability" else f"{number(mean)} nats")
+                (
+                    name,
+                    percent(mean)
+                    if quantity == "probability"
+                    else tr("{number} nats", number=number(mean)),
+                )
                 for name, mean in zip(names, means, strict=True)
                 if mean is not None
             ],
@@ -136,7 +146,7 @@ def surprisal_lines(
 def _value_axis(theme: Theme, quantity: Quantity, highest: float) -> Properties:
     if quantity == "probability":
         return axis(theme, "probability", 6, range=[0, 1.04], **PERCENT_TICKS)
-    return axis(theme, "surprisal, nats", 6, range=[0, max(1.0, highest) * 1.08], nticks=6)
+    return axis(theme, tr("surprisal, nats"), 6, range=[0, max(1.0, highest) * 1.08], nticks=6)
 
 
 def _add_opening(sheet: Sheet, opening: int) -> None:

@@ -11,6 +11,7 @@ from ...decoding.counting import counted, nth
 from ...decoding.reading.types import PinnedToken
 from ...decoding.record.steps import TokenStep
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import CHOSEN_TOKENS, MOST_TICKS, READ_TOKENS, power_axis, token_sheet
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -72,15 +73,22 @@ def _first(trace: Trace, reads: bool) -> int:
 
 
 @figure(
-    "Pinned tokens",
+    N_("Pinned tokens"),
     settings_caption,
     pinned_lines_data,
     subtitle=lambda reads: (
-        "The model's own probability of each pinned token at every "
-        + ("token of the text." if reads else "step, before any setting.")
+        tr("The model's own probability of each pinned token at every token of the text.")
+        if reads
+        else tr(
+            "The model's own probability of each pinned token at every step, before any setting."
+        )
     ),
     alt=lambda pins, word, first, places: (
-        f"Probability of {counted(len(pins), 'pinned token')} at {places}.",
+        tr(
+            "Probability of {tokens} at {places}.",
+            tokens=counted(len(pins), "pinned token"),
+            places=places,
+        ),
         "; ".join(_alt_of(pin, word, first) for pin in pins) + ".",
     ),
     key=lambda pins, colors, theme: [
@@ -88,7 +96,7 @@ def _first(trace: Trace, reads: bool) -> int:
             (color, escaped(_name(pin)), sign)
             for pin, color, (_, sign) in zip(pins, colors, _SIGNS, strict=False)
         ],
-        *[[(theme.muted, "less than this: not among the candidates", "▽")]]
+        *[[(theme.muted, tr("less than this: not among the candidates"), "▽")]]
         * any(bound is not None for pin in pins for bound in pin.bounds),
     ],
 )
@@ -113,10 +121,10 @@ def pinned_lines(
     """
     steps = trace.token_steps
     if not pins or not steps:
-        return "No token is pinned: write a token, or #id, into the field above the figure."
+        return tr("No token is pinned: write a token, or #id, into the field above the figure.")
     shown = [v for pin in pins for v in (*pin.logprobs, *pin.bounds) if v is not None]
     if not shown:
-        return "The model gives the pinned tokens no probability."
+        return tr("The model gives the pinned tokens no probability.")
     first = _first(trace, reads)
     low = min(min(shown) / math.log(10), -1.0)
     green, purple, _, _, olive = theme.categories
@@ -134,7 +142,9 @@ def pinned_lines(
             "colors": colors,
             "word": "token" if reads else "step",
             "first": first,
-            "places": f"tokens {first} to {first + len(steps) - 1} of the text"
+            "places": tr(
+                "tokens {first} to {last} of the text", first=first, last=first + len(steps) - 1
+            )
             if reads
             else counted(len(steps), "step"),
         },
@@ -204,13 +214,17 @@ def _size(steps: Sequence[TokenStep]) -> int:
 def _bound_hover(sheet: Sheet, pins: Sequence[PinnedToken], step: TokenStep, at: int) -> str:
     lacking = [(pin, pin.bounds[at]) for pin in pins]
     return lines(
-        f"{_numbered(sheet, step)}, not among the candidates:",
+        tr("{step}, not among the candidates:", step=_numbered(sheet, step)),
         *(
-            f"{show_token(pin.text, 24)} at most {percent(math.exp(bound))}"
+            tr(
+                "{token} at most {probability}",
+                token=show_token(pin.text, 24),
+                probability=percent(math.exp(bound)),
+            )
             for pin, bound in lacking
             if bound is not None
         ),
-        f"chosen: {show_token(step.chosen.text)}",
+        tr("chosen: {token}", token=show_token(step.chosen.text)),
     )
 
 
@@ -219,12 +233,12 @@ def _hover(sheet: Sheet, pin: PinnedToken, step: TokenStep, at: int) -> str:
     return lines(
         f"<b>{show_token(pin.text, 40)}</b>",
         f"{_numbered(sheet, step)} · id {pin.token_id}",
-        logprob is not None and f"model {percent(math.exp(logprob))}",
+        logprob is not None and tr("model {probability}", probability=percent(math.exp(logprob))),
         logprob is not None and f"ln p {logprob:.3f}",
-        rank is not None and f"rank {rank:,}",
-        "chosen here"
+        rank is not None and tr("rank {rank:,}", rank=rank),
+        tr("chosen here")
         if step.token_id == pin.token_id
-        else f"chosen: {show_token(step.chosen.text)}",
+        else tr("chosen: {token}", token=show_token(step.chosen.text)),
     )
 
 
@@ -235,6 +249,12 @@ def _name(pin: PinnedToken) -> str:
 def _alt_of(pin: PinnedToken, word: str, first: int) -> str:
     known = [value for value in pin.logprobs if value is not None]
     if not known:
-        return f"{_name(pin)} is never among the candidates"
+        return tr("{token} is never among the candidates", token=_name(pin))
     places = [at for at, value in enumerate(pin.logprobs) if value == max(known)]
-    return f"{_name(pin)}: most {percent(math.exp(max(known)))} at {word} {first + places[0]}"
+    return tr(
+        "{token}: most {probability} at {place} {number}",
+        token=_name(pin),
+        probability=percent(math.exp(max(known))),
+        place=tr(word),
+        number=first + places[0],
+    )

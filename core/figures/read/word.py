@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ...decoding.counting import nth
 from ...decoding.reading.types import FollowedWord, WordSpelling
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import MOST_TICKS, READ_TOKENS, power_axis, token_sheet
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -47,24 +48,35 @@ def word_line_data(word: FollowedWord, trace: Trace) -> TableRows:
 
 
 @figure(
-    "A word along the text",
+    N_("A word along the text"),
     reading_caption,
     word_line_data,
     subtitle=lambda shown: (
-        f"Probability that the model goes on with “{shown}” before each token:",
-        "the product over its tokens, with and without a space before it, added.",
-        "A longer word that begins so counts too; of its spellings in tokens only the tokenizer's.",
+        tr(
+            "Probability that the model goes on with “{word}” before each token: the "
+            "product over its tokens, with and without a space before it, added.",
+            word=shown,
+        ),
+        tr(
+            "A longer word that begins so counts too; of its spellings in tokens "
+            "only the tokenizer's."
+        ),
     ),
     alt=lambda word, first, last, most: (
-        f"Probability that the model goes on with {visible_token(word.word, 24)}, before each of "
-        f"tokens {first} to {last} of the text.",
-        f"It is written as {_spelled(word)}.",
-        f"Most: {most}.",
+        tr(
+            "Probability that the model goes on with {word}, before each of tokens "
+            "{first} to {last} of the text.",
+            word=visible_token(word.word, 24),
+            first=first,
+            last=last,
+        ),
+        tr("It is written as {spelled}.", spelled=_spelled(word)),
+        tr("Most: {most}.", most=most),
     ),
     key=lambda theme, shown, has_it: [
         [
             (theme.first, shown, "●"),
-            bool(has_it) and (theme.ink, "the text goes on with it", "◇"),
+            bool(has_it) and (theme.ink, tr("the text goes on with it"), "◇"),
         ]
     ],
 )
@@ -84,7 +96,7 @@ def word_line(
     steps, probs = trace.token_steps, word.probs
     known = [(prob, at) for at, prob in enumerate(probs) if prob is not None]
     if not known:
-        return "The text leaves no room for this word in the context window."
+        return tr("The text leaves no room for this word in the context window.")
     first = nth(len(trace.prompt_ids))
     heights = [None if prob is None else math.log10(max(prob, _LEAST)) for prob in probs]
     highest, at = max(known, key=lambda pair: pair[0])
@@ -101,15 +113,19 @@ def word_line(
             "first": first,
             "last": first + len(steps) - 1,
             "shown": show_token(word.word, 24),
-            "most": f"{percent(highest)} before token {first + at}, "
-            f"{visible_token(steps[at].chosen.text, 24)}",
+            "most": tr(
+                "{probability} before token {number}, {token}",
+                probability=percent(highest),
+                number=first + at,
+                token=visible_token(steps[at].chosen.text, 24),
+            ),
             "has_it": has_it,
         },
     )
     _add_line(sheet, word, trace, probs, heights)
     if has_it:
         add_rings(
-            sheet, "in the text", [first + at for at in has_it], [heights[at] for at in has_it]
+            sheet, tr("in the text"), [first + at for at in has_it], [heights[at] for at in has_it]
         )
     if selected is not None and paper.selection:
         add_selection(sheet, first + selected)
@@ -153,9 +169,13 @@ def _hover(word: FollowedWord, trace: Trace, at: int, prob: float | None) -> str
     step = trace.token_steps[at]
     return lines(
         f"<b>{show_token(word.word, 40)}</b>",
-        f"before token {nth(len(trace.prompt_ids)) + at}: {show_token(step.chosen.text, 30)}",
-        prob is None and "no room in the context window",
-        prob is not None and f"model {percent(prob)}",
+        tr(
+            "before token {number}: {token}",
+            number=nth(len(trace.prompt_ids)) + at,
+            token=show_token(step.chosen.text, 30),
+        ),
+        prob is None and tr("no room in the context window"),
+        prob is not None and tr("model {probability}", probability=percent(prob)),
         *(_hover_part(spelling, at) for spelling in word.spellings if prob is not None),
     )
 

@@ -7,6 +7,7 @@ import math
 from ...decoding.counting import counted, nth
 from ...decoding.reading.types import TextToken, text_tokens, totals_of
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.labels import (
     lines,
     percent,
@@ -16,7 +17,7 @@ from ..base.labels import (
 )
 from ..base.paper import SCREEN, Paper
 
-NOTHING_READ = "No token of this text has a prediction, so there is nothing to show."
+NOTHING_READ = N_("No token of this text has a prediction, so there is nothing to show.")
 
 
 def reading_caption(trace: Trace, paper: Paper = SCREEN) -> str:
@@ -25,8 +26,8 @@ def reading_caption(trace: Trace, paper: Paper = SCREEN) -> str:
     parts = [
         plain_name(trace.model_id, 80),
         plain_name(trace.dtype, 20),
-        f"{counted(totals.tokens, 'token')} predicted",
-        f"perplexity {number(totals.perplexity)}",
+        tr("{tokens} predicted", tokens=counted(totals.tokens, "token")),
+        tr("perplexity {number}", number=number(totals.perplexity)),
     ]
     return with_text(" · ".join(filter(None, parts)), trace, paper)
 
@@ -43,13 +44,24 @@ def token_hover(token: TextToken) -> str:
     predicted = token.surprisal is not None
     return lines(
         f"<b>{show_token(token.text, 40)}</b>",
-        f"token {nth(token.place)} · id {token.token_id}",
-        not predicted and "nothing stands before it to predict it from",
-        predicted and f"model {percent(math.exp(-(token.surprisal or 0.0)))}",
-        predicted and f"rank {token.rank or 0:,}, surprisal {token.surprisal:.3f} nats",
-        predicted and f"entropy {token.entropy:.3f} nats",
+        tr("token {number} · id {token_id}", number=nth(token.place), token_id=token.token_id),
+        not predicted and tr("nothing stands before it to predict it from"),
+        predicted
+        and tr("model {probability}", probability=percent(math.exp(-(token.surprisal or 0.0)))),
+        predicted
+        and tr(
+            "rank {rank:,}, surprisal {surprisal:.3f} nats",
+            rank=token.rank or 0,
+            surprisal=token.surprisal,
+        ),
+        predicted and tr("entropy {entropy:.3f} nats", entropy=token.entropy),
         *(
-            f"guess {at}: {show_token(guess.text, 30)} {percent(guess.raw_prob)}"
+            tr(
+                "guess {number}: {token} {probability}",
+                number=at,
+                token=show_token(guess.text, 30),
+                probability=percent(guess.raw_prob),
+            )
             for at, guess in enumerate(token.expected[:3], start=1)
         ),
     )

@@ -7,6 +7,7 @@ from statistics import median
 
 from ...decoding.counting import nth
 from ...decoding.record.trace import Trace
+from ...decoding.speculative.config import Speculative
 from ...decoding.speculative.measurement.metrics import counts, tokens_per_round
 from ...decoding.speculative.measurement.report import (
     Comparison,
@@ -207,6 +208,11 @@ def _add_rounds(sheet: Sheet, steps: Sequence[DraftRound]) -> None:
     sheet.traces.append(emitted)
 
 
+def _drafts_by_model(found: Comparison) -> bool:
+    config = found.speculative.require(Speculative).config
+    return config.source.draws or config.source.needs_draft
+
+
 def verdict(found: Comparison) -> str:
     """Return `1.40 times faster here, because ...` or `Slower here, because ...`; plain text.
 
@@ -226,7 +232,7 @@ def verdict(found: Comparison) -> str:
     cost = emitted / found.speedup
     propose = cost * shares[0]
     drafted = counts(rounds).drafted / len(rounds)
-    what = f"drafting {drafted:.1f}" if found.speculative.draft_id else "looking them up"
+    what = f"drafting {drafted:.1f}" if _drafts_by_model(found) else "looking them up"
     return (
         f"{_headline(found.speedup)}, because a round emits {emitted:.1f} tokens and takes, on "
         f"average, as long as {cost:.1f} tokens of the target alone ({what} takes "

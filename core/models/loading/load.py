@@ -25,9 +25,11 @@ from transformers import (
 from ...decoding.errors import DecodingError, ModelError
 from ..gguf.cache import source_of
 from ..gguf.source import converted_folder, gguf_in
+from ..heads.draft_head import load_head
+from ..heads.layer import is_head
 from ..hub_id import hub_id
 from ..isolation.client import LimitError, RequestLimits, ask
-from ..places import embedded_folder
+from ..places import EMBEDDED_TARGET, embedded_folder
 from ..reporting import current_report
 from ..rewards.reward_model import RewardModel
 from ..rewards.verifier import is_verifier, load_verifier
@@ -92,6 +94,10 @@ def load_transformers_model(
         ModelError: loading failed; the message is one sentence.
         LoadingStoppedError: `should_stop` returned true.
     """
+    if source.trusted and source.folder is not None and is_head(source.folder):
+        own = ModelSource(EMBEDDED_TARGET, embedded_folder("target"), trusted=True)
+        target = load_transformers_model(own, dtype, device, should_stop)
+        return load_head(source.folder, target, source.model_id)
     return _load_as("writes", _assemble, source, dtype, device, should_stop)
 
 

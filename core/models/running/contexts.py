@@ -183,6 +183,11 @@ class TransformersContext:
         self.extend(ids, keep=1, hidden=hidden)
         return hidden[0]
 
+    def extend_both(self, ids: TokenRows) -> tuple[torch.Tensor, torch.Tensor]:
+        """Append ids; return logits and hidden states of the new tokens."""
+        hidden: list[torch.Tensor] = []
+        return self.extend(ids, hidden=hidden), hidden[0]
+
     def rollback(self, n: int) -> None:
         """Forget the last n tokens of every row."""
         if not 0 <= n <= self.length:

@@ -7,9 +7,11 @@ from typing import Any
 
 import torch
 
+from ...decoding.protocol import LanguageModel
 from .cache import GrowingCache
 from .contexts import CachedContext, InputLimits, UncachedContext
 from .rope import AnglesOfRun
+from .truncated import first_layers
 
 
 class EarlyLayers:
@@ -19,6 +21,7 @@ class EarlyLayers:
         model: transformers' model.
         layer_types: kinds of its cache's layers; None if it runs without a cache.
         angles: gives the rotary angles of a run, from its prompt's length and whether it is cached.
+        as_model: makes a model of transformers' model.
     """
 
     def __init__(
@@ -27,9 +30,11 @@ class EarlyLayers:
         limits: InputLimits,
         layer_types: list[str] | None,
         angles: Callable[[int, bool], AnglesOfRun | None],
+        as_model: Callable[[Any], LanguageModel],
     ) -> None:
         self._model, self._limits, self._layer_types = model, limits, layer_types
-        self._angles = angles
+        self._angles, self._as_model = angles, as_model
+        self._short: dict[int, LanguageModel] = {}
         config = model.config.get_text_config(decoder=True)
         self.count = int(getattr(config, "num_hidden_layers", 0))
         self.ties_embeddings = bool(config.tie_word_embeddings)
@@ -62,6 +67,17 @@ class EarlyLayers:
             context = UncachedContext(*run, angles)
         context.extend(prompt, keep=1)
         return context
+
+    def first(self, count: int) -> LanguageModel:
+        """Return a model of the first layers with the last norm and the output head; it shares the
+        weights and is kept.
+
+        Raises:
+            ModelError: the layers can't be run apart.
+        """
+        if count not in self._short:
+            self._short[count] = self._as_model(first_layers(self._model, count))
+        return self._short[count]
 
     def _logits(
         self, ids: torch.Tensor, cache: GrowingCache | None, layers: Sequence[int]

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from .errors import ApiError
-from .request.messages import Message
+from .request.messages import ChatMessage
 
 MOST_RESPONSES = 500
 # Limit for all keys together; each key gets an equal part.
@@ -20,7 +20,7 @@ class Stored(NamedTuple):
     """A response and its conversation."""
 
     body: Mapping[str, Any]
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     bytes: int
 
 
@@ -36,7 +36,7 @@ class ResponseStore:
         self._held: defaultdict[str, OrderedDict[str, Stored]] = defaultdict(OrderedDict)
         self._lock = Lock()
 
-    def add(self, owner: str, body: Mapping[str, Any], messages: tuple[Message, ...]) -> None:
+    def add(self, owner: str, body: Mapping[str, Any], messages: tuple[ChatMessage, ...]) -> None:
         """Store a response; a response above the byte limit is not stored."""
         size = len(json.dumps(body)) + sum(len(json.dumps(message)) for message in messages)
         with self._lock:

@@ -12,7 +12,8 @@ from ...decoding.record.layout import RecordLayout, Rules
 from ...decoding.record.steps import TokenStep
 from ...decoding.record.trace import Trace
 from ...decoding.serial import KINDS
-from ...decoding.shaping.config import KNOB_RANGES, LISTED
+from ...decoding.shaping.config import KNOB_RANGES
+from ...decoding.shaping.orders import TRANSFORMERS
 from ..lab import CODECS, MAX_ROLL
 from .trace import RULES_IN_ANY_ORDER
 
@@ -38,7 +39,7 @@ def _is_of_its_order(step: LabStep) -> None:
         "top_p" not in stages or len(step.crossing.probs) != len(stages)
     ):
         raise ValueError("the crossing of top-p has not one probability for each stage")
-    if not {*step.skipped} <= {*LISTED}:
+    if not {*step.skipped} <= {*TRANSFORMERS.processors}:
         raise ValueError("it leaves out a knob that the lab doesn't have")
 
 

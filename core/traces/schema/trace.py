@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
+from ...decoding.config import DrawMethod
 from ...decoding.methods import method_of
 from ...decoding.record.layout import RecordLayout, Rules
+from ...decoding.record.notes import DRAWS_UNKNOWN
 from ...decoding.record.steps import (
     Candidate,
     Draw,
@@ -33,6 +35,8 @@ _DRAW_FIELDS: dict[str, set[str]] = {
     "gumbel": {"scores"},
     "multinomial": {"scores"},
 }
+# Draws of a recorded run of transformers' `generate`; a note tells that its seed is unknown.
+_MAY_BE_UNKNOWN: DrawMethod = "multinomial"
 
 
 def _listed_once(candidates: Sequence[Candidate]) -> None:
@@ -54,6 +58,11 @@ def _fields_of_its_method(draw: Draw) -> None:
     if names != _DRAW_FIELDS[draw.method]:
         expected = " and ".join(sorted(_DRAW_FIELDS[draw.method])) or "no numbers"
         raise ValueError(f"a draw by {draw.method} has {expected}, nothing else")
+
+
+def _fields_or_unknown(draw: Draw) -> None:
+    if draw != Draw(_MAY_BE_UNKNOWN):
+        _fields_of_its_method(draw)
 
 
 def _forced_is_whole(step: TokenStep) -> None:
@@ -129,6 +138,12 @@ def _steps_are_the_method_s(trace: Trace) -> None:
         raise ValueError("it holds results of another method")
 
 
+def _draws_are_known(trace: Trace) -> None:
+    unknown = any(step.draw == Draw(_MAY_BE_UNKNOWN) for step in trace.token_steps)
+    if unknown and DRAWS_UNKNOWN not in trace.notes:
+        raise ValueError(f"a draw by {_MAY_BE_UNKNOWN} has scores, nothing else")
+
+
 def _steps_fit_the_run(trace: Trace) -> None:
     if any(isinstance(step, PromptStep) for step in trace.steps[1:]):
         raise ValueError("the prompt's step must come first and only once")
@@ -141,7 +156,7 @@ def _steps_fit_the_run(trace: Trace) -> None:
 RULES: Rules = {
     tuple[Candidate, ...]: (_listed_once,),
     PromptPosition: (_next_is_whole,),
-    Draw: (_fields_of_its_method,),
+    Draw: (_fields_or_unknown,),
     TokenStep: (_forced_is_whole, _rows_agree, _stages_in_order, _highest_score_is_chosen),
     **beam.STEP_RULES,
     **speculative.STEP_RULES,
@@ -151,12 +166,14 @@ RULES: Rules = {
         *beam.TRACE_RULES,
         *speculative.TRACE_RULES,
         *diffusion.TRACE_RULES,
+        _draws_are_known,
         _steps_fit_the_run,
     ),
 }
 # Rules for a step that was shaped in another library's order.
 RULES_IN_ANY_ORDER: Rules = {
     **RULES,
+    Draw: (_fields_of_its_method,),
     TokenStep: (_forced_is_whole, _rows_agree, argmax_is_drawn, _highest_score_is_chosen),
 }
 

@@ -170,7 +170,7 @@ def masks(view: BeamView, trace: Trace) -> None:
     wanted = [allowed.wanted.text if allowed.wanted else "" for allowed in found]
     st.caption(
         f"The paths in the beam at step {nth(step.index)}, each with a constraint of its own. The "
-        "search doesn't divide by S: a path's sum is of the model's own log-probabilities."
+        "search doesn't divide by S: it adds log-probabilities that are not renormalised."
     )
     table.draw(
         "masks",

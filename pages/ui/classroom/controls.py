@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.language import N_, tr
 from core.lessons.course import title_in
 from pages.ui.classroom import lessons
 from pages.ui.classroom.rooms import ROOMS
@@ -19,12 +20,13 @@ def _lessons() -> dict[str, str]:
     room = ClassView.current().room
     asked = {lesson: title_in(lesson) for lesson, _ in ROOMS.tally(room.code).asked} if room else {}
     titles = {name: lesson.title for name, lesson in lessons.known().items()}
-    return {NEWEST: "The one answered last", **asked, **titles}
+    return {NEWEST: tr("The one answered last"), **asked, **titles}
 
 
 (LESSON,) = declare(
-    Menu("class_lesson", "Lesson", NEWEST, _lessons, width=340,
-        help="The lesson whose questions are shown here. Your pupils choose theirs on Course."),
+    Menu("class_lesson", N_("Lesson"), NEWEST, _lessons, width=340,
+        help=N_("The lesson whose questions are shown here. Your pupils choose theirs on "
+            "Course.")),
 )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.decoding.counting import nth
+from core.language import tr
 from core.lessons.course import title_in
 from core.lessons.sentences import filled
 from core.lessons.types import Lesson
@@ -47,7 +48,7 @@ def questions(room: Room, lesson: str, answered: Iterable[str]) -> list[Asked]:
         Asked(
             lesson,
             str(at),
-            f"{found.title}, question {nth(place)}",
+            tr("{title}, question {place}", title=found.title, place=nth(place)),
             filled(ask.words, {}, {}),
             tuple(choice.words for choice in ask.choices),
         )
@@ -62,9 +63,17 @@ def _unknown(room: Room, lesson: str, names: Iterable[str]) -> list[Asked]:
     for at, name in enumerate(sorted(names, key=_in_order)):
         counts = ROOMS.counts(room.code, lesson, name)
         count = min(MOST_CHOICES, max(2, *(place + 1 for place in counts)))
-        choices = tuple(f"Answer {nth(place)}" for place in range(count))
-        words = "This lesson's text is in the file that your pupils opened."
-        made.append(Asked(lesson, name, f"{title_in(lesson)}, question {nth(at)}", words, choices))
+        choices = tuple(tr("Answer {place}", place=nth(place)) for place in range(count))
+        words = tr("This lesson's text is in the file that your pupils opened.")
+        made.append(
+            Asked(
+                lesson,
+                name,
+                tr("{title}, question {place}", title=title_in(lesson), place=nth(at)),
+                words,
+                choices,
+            )
+        )
     return made
 
 

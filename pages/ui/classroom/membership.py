@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
+from core.language import tr
 from pages.ui import platform, registry
 from pages.ui.classroom import keeper
-from pages.ui.classroom.rooms import ENDED, RELEASED, ROOMS, ClassError, written
+from pages.ui.classroom.refusals import ENDED, RELEASED, ClassError
+from pages.ui.classroom.rooms import ROOMS, written
 from pages.ui.classroom.state import ClassView
 from pages.ui.course.state import Course, listeners
 from pages.ui.platform import session
@@ -59,7 +61,7 @@ class Membership:
         try:
             pupil = ROOMS.join(code, session.current() or "")
         except ClassError as error:
-            self.message = str(error)
+            self.message = error.shown
             return
         ROOMS.leave(self.code, self.pupil)
         self.code, self.pupil = code, pupil
@@ -106,7 +108,7 @@ class Membership:
         try:
             send()
         except ClassError as error:
-            self.message = str(error)
+            self.message = error.shown
 
 
 def _tell(lesson: str, at: int, choice: int, right: int | None) -> None:
@@ -156,8 +158,8 @@ def show() -> None:
         platform.poll(_line, lambda: LOOK_SECONDS)(own)
     elif own.message:
         with _row():
-            st.text(own.message, width="stretch")
-            st.button("Close", key="close_class", on_click=own.leave)
+            st.text(tr(own.message), width="stretch")
+            st.button(tr("Close"), key="close_class", on_click=own.leave)
 
 
 def _line(own: Membership) -> None:
@@ -165,9 +167,11 @@ def _line(own: Membership) -> None:
     if not own.is_in:
         st.rerun()
     with _row():
-        words = f"You are in class {own.code}. Your guesses are counted without a name."
-        st.text(f"{words} {own.message}".strip(), width="stretch")
-        st.button("Leave", key="leave_class", on_click=own.leave)
+        words = tr(
+            "You are in class {code}. Your guesses are counted without a name.", code=own.code
+        )
+        st.text(f"{words} {tr(own.message)}".strip(), width="stretch")
+        st.button(tr("Leave"), key="leave_class", on_click=own.leave)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from html import escape
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
@@ -11,6 +12,7 @@ from core import figures
 from core.decoding.counting import counted, nth
 from core.export.part import of_figure
 from core.figures import ClassGuesses
+from core.language import N_, tr, trn
 from core.server.hosts import LOOPBACK
 from pages.ui import platform, registry
 from pages.ui.classroom import keeper, lessons
@@ -29,17 +31,18 @@ from pages.ui.widgets.controls.control import value
 POLL_SECONDS = 1.0
 # Name of the teacher's key in the browser's storage.
 TEACHER_ITEM = "decoding-explorer-teacher"
-ONLY_HERE = (
-    "Your pupils' devices can't open this link, which names your own computer: start the app as "
-    "README.md says under Sharing, and open this page at the computer's address in the Wi-Fi."
+ONLY_HERE = N_(
+    "Your pupils' devices can't open this link, which names your own "
+    "computer: start the app as README.md says under Sharing, and open this "
+    "page at the computer's address in the Wi-Fi."
 )
-WAITING = (
-    "Nobody has answered yet. Your pupils open the link, choose a lesson on Course, and answer its "
-    "questions; their guesses appear here."
+WAITING = N_(
+    "Nobody has answered yet. Your pupils open the link, choose a lesson on "
+    "Course, and answer its questions; their guesses appear here."
 )
 EXAMPLE = ClassGuesses(
-    "Example with invented guesses",
-    "The model has written “Once upon a”. Which token does it write next?",
+    N_("Example with invented guesses"),
+    N_("The model has written “Once upon a”. Which token does it write next?"),
     ("time", "day", "hill", "night"),
     (17, 4, 1, 3),
     27,
@@ -52,7 +55,7 @@ def draw(view: ClassView) -> None:
     room = view.room
     if view.key_of_class and room is None:
         view.end_class()
-        panel.note("The class has ended; its guesses are forgotten.", "")
+        panel.note(tr("The class has ended; its guesses are forgotten."), "")
     keeper.keep(TEACHER_ITEM, view.key_of_class, view.resume)
     if room is None:
         _ways_in(view)
@@ -68,20 +71,24 @@ def _ways_in(view: ClassView) -> None:
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
         with left, st.container(key="class-open", border=True, gap="small"):
-            st.markdown("## For teachers")
+            st.markdown(f"## {tr('For teachers')}")
             st.text(
-                "You get a code and a link for up to 200 pupils. Guesses are counted without "
-                "names, kept in memory only, and forgotten when you end the class, an hour after "
-                "its last use, or after 12 hours."
+                tr(
+                    "You get a code and a link for up to 200 pupils. Guesses are counted "
+                    "without names, kept in memory only, and forgotten when you end the "
+                    "class, an hour after its last use, or after 12 hours."
+                )
             )
-            st.button("Open a class", key="open_class", type="primary", on_click=view.open_class)
+            st.button(
+                tr("Open a class"), key="open_class", type="primary", on_click=view.open_class
+            )
         with right, st.container(key="class-join", border=True, gap="small"):
-            st.markdown("## For pupils")
+            st.markdown(f"## {tr('For pupils')}")
             own = Membership.current()
             with st.form("join_class", border=False, enter_to_submit=True):
-                typed = st.text_input("Code of your class", key="class_code", max_chars=20,
+                typed = st.text_input(tr("Code of your class"), key="class_code", max_chars=20,
                     placeholder="BCDF-2345", autocomplete="off")  # fmt: skip
-                if st.form_submit_button("Join the class"):
+                if st.form_submit_button(tr("Join the class")):
                     own.join(typed)
                     st.rerun()
     figure.chart(of_figure("class-guesses", figures.class_guesses, EXAMPLE), ("example",))
@@ -106,14 +113,15 @@ def _invitation(view: ClassView, room: Room) -> None:
             from pages.ui.classroom import qr
 
             st.html(qr.picture(link))
-        st.html(f'<p class="de-hint">Code of the class</p><p class="de-code">{room.code}</p>')
+        words = escape(tr("Code of the class"))
+        st.html(f'<p class="de-hint">{words}</p><p class="de-code">{room.code}</p>')
         if link:
             st.code(link, language=None, wrap_lines=True)
             if is_local:
-                st.html(f'<p class="de-hint">{ONLY_HERE}</p>')
-        with st.popover("End the class", key="end_class"):
-            st.text("All guesses are forgotten, and the code stops working.")
-            st.button("End it now", key="end_class_now", on_click=view.end_class)
+                st.html(f'<p class="de-hint">{escape(tr(ONLY_HERE), quote=False)}</p>')
+        with st.popover(tr("End the class"), key="end_class"):
+            st.text(tr("All guesses are forgotten, and the code stops working."))
+            st.button(tr("End it now"), key="end_class_now", on_click=view.end_class)
 
 
 def _live(view: ClassView, room: Room) -> None:
@@ -123,10 +131,11 @@ def _live(view: ClassView, room: Room) -> None:
     tally = ROOMS.tally(room.code)
     with st.container(key="class-bar", horizontal=True, vertical_alignment="bottom", gap="medium"):
         LESSON.draw()
-        st.text(f"{counted(tally.pupils, 'pupil')} in the class", width="content")
+        words = trn("{count} pupil in the class", "{count} pupils in the class", tally.pupils)
+        st.text(words, width="content")
     questions = _questions(room, tally)
     if not questions:
-        st.text(WAITING)
+        st.text(tr(WAITING))
         platform.mark_ready()
         return
     at = lessons.find(questions, view.question)
@@ -174,8 +183,8 @@ def _buttons(view: ClassView, questions: list[Asked], at: int, *, shows: bool) -
         key="class-buttons", horizontal=True, vertical_alignment="center", gap="small"
     ):
         for words, icon, to in (
-            ("Previous question", "chevron_left", at - 1),
-            ("Next question", "chevron_right", at + 1),
+            (tr("Previous question"), "chevron_left", at - 1),
+            (tr("Next question"), "chevron_right", at + 1),
         ):
             st.button(
                 words,
@@ -186,16 +195,16 @@ def _buttons(view: ClassView, questions: list[Asked], at: int, *, shows: bool) -
                 args=(questions[to % len(questions)].name,),
             )
         st.button(
-            "Hide the answer" if shows else "Show the answer",
+            tr("Hide the answer") if shows else tr("Show the answer"),
             key="reveal_answer",
             type="primary",
             on_click=view.reveal_or_hide,
             args=(asked.lesson, asked.name),
         )
         st.button(
-            "Clear the guesses",
+            tr("Clear the guesses"),
             key="clear_guesses",
-            help="Pupils who have answered begin the lesson again to answer anew.",
+            help=tr("Pupils who have answered begin the lesson again to answer anew."),
             on_click=view.clear_question,
             args=(asked.lesson, asked.name),
         )
@@ -205,12 +214,17 @@ def _of_own_runs(room: Room, asked: Asked) -> None:
     """Say whose runs the right answer is from; pupils may have moved knobs before."""
     right = ROOMS.right(room.code, asked.lesson, asked.name)
     if not right:
-        st.text("No pupil's page has shown the answer yet.")
+        st.text(tr("No pupil's page has shown the answer yet."))
     elif len(right) > 1:
         most, count = right.most_common(1)[0]
         st.text(
-            f"In {count} of {counted(right.total(), 'run')} of your pupils answer {nth(most)} is "
-            "right; the others were run with other settings."
+            tr(
+                "In {shown} of {runs} of your pupils answer {most} is right; the others "
+                "were run with other settings.",
+                shown=count,
+                runs=counted(right.total(), "run"),
+                most=nth(most),
+            )
         )
 
 

@@ -10,35 +10,34 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, NamedTuple
 
-from core.decoding.errors import DecodingError
 from pages.ui.classroom.limits import EventLimit
+from pages.ui.classroom.refusals import (
+    ENDED,
+    FULL,
+    MOST_OF_ADDRESS,
+    MOST_PUPILS,
+    MOST_ROOMS,
+    NO_CLASS,
+    NO_ROOM,
+    RELEASED,
+    TOO_MANY_CODES,
+    TOO_MANY_GUESSES,
+    TOO_MANY_HERE,
+    TOO_MANY_ROOMS,
+    ClassError,
+)
 
-MOST_ROOMS, MOST_PUPILS, MOST_QUESTIONS, MOST_CHOICES, MOST_NAME = 40, 200, 100, 12, 80
+MOST_QUESTIONS, MOST_CHOICES, MOST_NAME = 100, 12, 80
 ROOM_SECONDS, IDLE_SECONDS = 12 * 3600.0, 3600.0
 # A pupil without a sign for this long makes room for another in a full class.
 AWAY_SECONDS = 1800.0
 # A class without pupils that its teacher hasn't looked at for this long makes room for another.
 EMPTY_SECONDS = 300.0
-# Teachers of one school often share an address.
-MOST_OF_ADDRESS = 10
 _CHOICES = frozenset(range(MOST_CHOICES))
 # Without vowels, and without signs that look alike: no code is a word.
 _SIGNS = "BCDFGHJKMNPQRSTVWXYZ23456789"
 # 28 ** 8 codes: at 10,000 guesses a second, one of 40 classes is found after 11 days on average.
 _HALF = 4
-NO_CLASS = "There is no class with this code here: it has ended, or the code has a slip."
-ENDED = "The class has ended."
-RELEASED = "You were away for long, or left the class in another tab: join it again."
-FULL = f"The class is full: it holds {MOST_PUPILS} pupils."
-NO_ROOM = f"This server holds {MOST_ROOMS} classes, and all are in use: try again later."
-TOO_MANY_CODES = "Too many codes were tried: wait a minute."
-TOO_MANY_GUESSES = "Too many answers at once: wait a few seconds."
-TOO_MANY_ROOMS = "Too many classes were opened: wait a minute."
-TOO_MANY_HERE = f"From your address {MOST_OF_ADDRESS} classes are open: end one of them first."
-
-
-class ClassError(DecodingError):
-    """A class can't be opened or joined, or a guess isn't taken; the text is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)

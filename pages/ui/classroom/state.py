@@ -8,7 +8,8 @@ from typing import ClassVar, Self
 import streamlit as st
 
 from pages.ui import platform
-from pages.ui.classroom.rooms import ROOMS, ClassError, Room
+from pages.ui.classroom.refusals import ClassError
+from pages.ui.classroom.rooms import ROOMS, Room
 from pages.ui.platform import reach, session
 from pages.ui.run.view import PageView
 
@@ -48,7 +49,7 @@ class ClassView(PageView):
         try:
             self.key_of_class = ROOMS.open_room(session.current() or "", reach.client()).key
         except ClassError as error:
-            self.failure = str(error)
+            self.failure = error.shown
 
     def resume(self, key: str) -> None:
         """Go on with the class that this browser opened before a reload."""

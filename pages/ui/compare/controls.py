@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.decoding.comparison.measures import ComparedDistribution, drawing_config
 from core.decoding.record.trace import Trace
+from core.language import N_
 from pages.ui import platform
 from pages.ui.compare import state
 from pages.ui.compare.state import SideView
@@ -24,15 +25,15 @@ from pages.ui.widgets.controls.control import declare, value
 from pages.ui.widgets.controls.options import Segments
 
 declare(
-    Segments("compare_text", "Read", "own",
-        {"own": "Each its own text", "left": "Both A’s text", "right": "Both B’s text"},
-        help="Each its own text: the runs' recorded candidates are compared, which gives lower "
-        "bounds of divergences. Both under one text: one forward of each model measures the whole "
-        "vocabulary."),
-    Segments("compare_of", "Distributions", "raw",
-        {"raw": "The model’s own", "final": "After all settings"},
-        help="The distributions before all settings, or after them. A method that draws no single "
-        "tokens, such as beam search, has only the model’s own."),
+    Segments("compare_text", N_("Read"), "own",
+        {"own": N_("Each its own text"), "left": N_("Both A’s text"), "right": N_("Both B’s text")},
+        help=N_("Each its own text: the runs' recorded candidates are compared, which "
+            "gives lower bounds of divergences. Both under one text: one forward of "
+            "each model measures the whole vocabulary.")),
+    Segments("compare_of", N_("Distributions"), "raw",
+        {"raw": N_("The model’s own"), "final": N_("After all settings")},
+        help=N_("The distributions before all settings, or after them. A method that "
+            "draws no single tokens, such as beam search, has only the model’s own.")),
 )  # fmt: skip
 
 

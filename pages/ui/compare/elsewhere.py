@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from core.decoding.errors import ModelError
 from core.decoding.validation import brief
+from core.language import N_, Message, tr
 from core.models import recent
 from core.models.packaged import PACKAGED, is_installed, packaged_file
 from core.models.places import EMBEDDED_PREFIX, looks_like_path
@@ -100,7 +101,10 @@ def _here(server: str) -> str:
             if name and not models.unknown(name) and _is_known_here(name):
                 return name
     raise NeedsModelError(
-        "The model of side A is on a server: choose the same one on this machine, and press again.",
+        Message(
+            "The model of side A is on a server: choose the same one on this "
+            "machine, and press again."
+        ),
         LEFT,
     )
 
@@ -111,10 +115,12 @@ def _is_known_here(name: str) -> bool:
 
 def _no_server(model: str) -> str:
     if not models.free_choice():
-        return "This server offers no model on another server: ask its operator for one."
-    return (
-        f"No server is known that has {brief(model)}: type its address as the model of side B "
-        f"({FORMS.split(', ')[0]}), then press Run there."
+        return tr("This server offers no model on another server: ask its operator for one.")
+    return tr(
+        "No server is known that has {model}: type its address as the model of "
+        "side B ({form}), then press Run there.",
+        model=brief(model),
+        form=FORMS.split(", ")[0],
     )
 
 
@@ -155,9 +161,14 @@ def first_gguf(model: str) -> tuple[str, Path]:
     """
     for name, file in gguf_files(model).items():
         return name, file
-    how = "type the path of one as" if models.free_choice() else "this server offers none for"
     raise NeedsModelError(
-        f"No GGUF file was chosen or used lately: {how} the model of side A.", LEFT
+        N_("No GGUF file was chosen or used lately: type the path of one as the model of side A.")
+        if models.free_choice()
+        else N_(
+            "No GGUF file was chosen or used lately: this server offers none for the model of "
+            "side A."
+        ),
+        LEFT,
     )
 
 
@@ -172,7 +183,7 @@ def find_original(job: Job, name: str, file: Path) -> FoundOriginal:
     from core.models.gguf.original import Original, original_of
     from core.models.loading.hub import is_cached
 
-    job.set_stage("Reading the header of the file")
+    job.set_stage(tr("Reading the header of the file"))
     shown = brief(file.name)
     if name in PACKAGED:
         original = Original(PACKAGED[name].original, f"{name} was made from")
@@ -182,8 +193,12 @@ def find_original(job: Job, name: str, file: Path) -> FoundOriginal:
     where = places.get(original.where, original.where)
     if models.unknown(where):
         raise ModelError(
-            f"{shown} was made from {brief(where)}, which this server doesn't offer: choose "
-            "another pair."
+            Message(
+                "{file} was made from {model}, which this server doesn't offer: choose "
+                "another pair.",
+                file=shown,
+                model=brief(where),
+            )
         )
     at_hand = where != original.where or models.is_embedded(where) or looks_like_path(where)
     return FoundOriginal(name, where, at_hand or is_cached(where), original.known_by)
@@ -192,7 +207,10 @@ def find_original(job: Job, name: str, file: Path) -> FoundOriginal:
 def to_download(found: FoundOriginal) -> NeedsModelError:
     """Return the sentence about an original that isn't on this machine yet."""
     return NeedsModelError(
-        f"{found.known_by} {brief(found.where)}, which isn't on this machine yet. Press Run here "
-        "to download it.",
+        tr(
+            "{known_by} {model}, which isn't on this machine yet. Press Run here to download it.",
+            known_by=found.known_by,
+            model=brief(found.where),
+        ),
         RIGHT,
     )

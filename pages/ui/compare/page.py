@@ -13,6 +13,7 @@ from core.decoding.comparison.types import CAUSES, Parting
 from core.decoding.comparison.words import differences_words
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import percent, visible_token
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.compare import controls, pairs, save, side, state, tabs, work
 from pages.ui.compare.state import REST, SLOTS, STEP, TEXTS, WATCH, PairView
@@ -73,8 +74,8 @@ def _verdict(pair: PairView, left: Trace, right: Trace) -> None:
     parting = _parting(pair, left, right)
     with st.container(key=platform.key("parting"), gap=None):
         st.text(differences_words(left, right))
-        st.markdown(f"**{CAUSES[parting.cause]}**")
-        st.text(parting.reason)
+        st.markdown(f"**{tr(CAUSES[parting.cause])}**")
+        st.text(tr(parting.reason))
         if parting.rivals:
             rivals = [_rival(name, parting, at) for at, name in enumerate("AB")]
             st.text(" · ".join([*rivals, *_margin(parting)]))
@@ -86,7 +87,7 @@ def _verdict(pair: PairView, left: Trace, right: Trace) -> None:
         ):
             _explain_button(pair, left, right, parting)
             st.button(
-                "First difference",
+                tr("First difference"),
                 key=platform.key("first_difference"),
                 icon=":material/my_location:",
                 type="tertiary",
@@ -102,10 +103,17 @@ def _verdict(pair: PairView, left: Trace, right: Trace) -> None:
 def _rival(name: str, parting: Parting, at: int) -> str:
     rival = parting.rivals[at]
     shown = [
-        f"{'not recorded' if prob is None else percent(prob)} in {side}"
+        tr("{probability} in {side}", probability=percent(prob), side=side)
+        if prob is not None
+        else tr("not recorded in {side}", side=side)
         for side, prob in zip("AB", (rival.left_prob, rival.right_prob), strict=True)
     ]
-    return f"{name} emits {visible_token(rival.text, 24)}: {', '.join(shown)}"
+    return tr(
+        "{name} emits {token}: {shown}",
+        name=name,
+        token=visible_token(rival.text, 24),
+        shown=", ".join(shown),
+    )
 
 
 def _margin(parting: Parting) -> list[str]:
@@ -115,8 +123,15 @@ def _margin(parting: Parting) -> list[str]:
     if parting.margin is None or parting.rounding is None:
         return []
     by_rounding = parting.cause not in ("model", "given")
-    differ = "rounding" if by_rounding else "difference of the runs’ log-probabilities up to"
-    return [f"margin {parting.margin:.2g} nats, {differ} {parting.rounding:.2g} nats"]
+    words = (
+        N_("margin {margin:.2g} nats, rounding {rounding:.2g} nats")
+        if by_rounding
+        else N_(
+            "margin {margin:.2g} nats, difference of the runs’ log-probabilities up to "
+            "{rounding:.2g} nats"
+        )
+    )
+    return [tr(words, margin=parting.margin, rounding=parting.rounding)]
 
 
 def _parting(pair: PairView, left: Trace, right: Trace) -> Parting:
@@ -144,14 +159,16 @@ def _explain_button(pair: PairView, left: Trace, right: Trace, parting: Parting)
         return
     explained, error = _is_explained(pair, left, right), pair.error("why")
     if error or (explained and pair.active("why")):
-        st.text(error or "The model is asked…", width="content")
+        st.text(error or tr("The model is asked…"), width="content")
     elif not explained:
         st.button(
-            "Find the deciding setting",
+            tr("Find the deciding setting"),
             key=platform.key("explain"),
             icon=":material/swap_horiz:",
             disabled=not tabs.may_read(0),
-            help="Repeat A's step with one of B's settings at a time, in one forward of A's model.",
+            help=tr(
+                "Repeat A's step with one of B's settings at a time, in one forward of A's model."
+            ),
             on_click=partial(setattr, pair, "explained", (left, right)),
         )
 

@@ -6,18 +6,24 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import streamlit as st
 
-from core.decoding.autoregressive.config import Greedy
-from core.decoding.beam.config import BeamSearch
-from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError, ModelError, PromptError
-from core.decoding.shaping.config import Shaping
-from core.decoding.speculative.config import Speculative
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.compare import controls, elsewhere, state
+from pages.ui.compare.pair_requests import (
+    Requests,
+    both_models,
+    cache_on_off,
+    greedy_and_beam,
+    number_types,
+    speculation_off_on,
+    template_off_on,
+    two_temperatures,
+)
 from pages.ui.compare.state import LEFT, RIGHT, SLOTS, PairView, SessionRun
 from pages.ui.decode.methods.strategies import STRATEGIES
 from pages.ui.platform import slot
@@ -33,9 +39,7 @@ from pages.ui.widgets.controls.control import Read, in_words, value
 PAIR = "pair"
 # Number type in which a GGUF file is computed, and its original with it.
 _COMMON_TYPE = "float32"
-_PRESS_AGAIN = "This link compares a GGUF file with its original: press that pair to run both."
-_TARGET, _DRAFT = models.DEFAULT_MODEL, "embedded:draft"
-Requests: TypeAlias = tuple[Request, Request]
+_PRESS_AGAIN = N_("This link compares a GGUF file with its original: press that pair to run both.")
 
 
 class ReadyPair(NamedTuple):
@@ -66,58 +70,6 @@ class ReadyPair(NamedTuple):
         return self.make(replace(base, given=()))
 
 
-def _with(base: Request, config: MethodConfig, **changes: object) -> Request:
-    return replace(base, config=config, **changes)  # type: ignore[arg-type]
-
-
-def _greedy(base: Request) -> Greedy:
-    config = base.config
-    return Greedy(max_new_tokens=config.max_new_tokens, stop_strings=config.stop_strings)
-
-
-def _temperatures(base: Request) -> Requests:
-    hot, cold = (
-        replace(base.config, shaping=replace(base.config.shaping, temperature=temperature))
-        for temperature in (1.0, 0.5)
-    )
-    return _with(base, hot), _with(base, cold)
-
-
-def _models(base: Request) -> Requests:
-    return replace(base, model=_TARGET), replace(base, model=_DRAFT)
-
-
-def _beam(base: Request) -> Requests:
-    greedy = _greedy(base)
-    search = BeamSearch(
-        num_beams=4, max_new_tokens=greedy.max_new_tokens, stop_strings=greedy.stop_strings
-    )
-    return _with(base, greedy), _with(base, search)
-
-
-def _template(base: Request) -> Requests:
-    return replace(base, chat=False, system=""), replace(base, chat=True)
-
-
-def _cache(base: Request) -> Requests:
-    on, off = (replace(base.config, use_cache=use) for use in (True, False))
-    return _with(base, on), _with(base, off)
-
-
-def _number_types(base: Request) -> Requests:
-    return replace(base, dtype="float32"), replace(base, dtype="bfloat16")
-
-
-def _speculation(base: Request) -> Requests:
-    greedy = _greedy(base)
-    speculative = Speculative(
-        max_new_tokens=greedy.max_new_tokens,
-        stop_strings=greedy.stop_strings,
-        shaping=Shaping(temperature=0.0),
-    )
-    return _with(base, greedy), _with(base, speculative, draft=_DRAFT)
-
-
 def _server(base: Request) -> Requests:
     here, server = elsewhere.here_and_server(base.model)
     return replace(base, model=here), replace(base, model=server)
@@ -136,52 +88,65 @@ def _gguf(base: Request) -> Requests:
 
 PAIRS = {
     "temperatures": ReadyPair(
-        "Two temperatures",
-        "Temperature 1 and 0.5 on the same dice.",
-        _temperatures,
+        N_("Two temperatures"),
+        N_("Temperature 1 and 0.5 on the same dice."),
+        two_temperatures,
         method="sampling",
     ),
     "models": ReadyPair(
-        "Target and draft", "The same settings and dice on both embedded models.", _models
+        N_("Target and draft"),
+        N_("The same settings and dice on both embedded models."),
+        both_models,
     ),
-    "beam": ReadyPair("Greedy and beam", "Greedy decoding and a beam search of width 4.", _beam),
+    "beam": ReadyPair(
+        N_("Greedy and beam"), N_("Greedy decoding and a beam search of width 4."), greedy_and_beam
+    ),
     "template": ReadyPair(
-        "Template off and on",
-        "The prompt as it is, and in the model's chat template.",
-        _template,
+        N_("Template off and on"),
+        N_("The prompt as it is, and in the model's chat template."),
+        template_off_on,
         lambda model: (
-            "This model has no chat template." if models.has_chat_template(model) is False else ""
+            tr("This model has no chat template.")
+            if models.has_chat_template(model) is False
+            else ""
         ),
     ),
     "cache": ReadyPair(
-        "Cache on and off", "With the KV cache, and with the whole text at every step.", _cache
+        N_("Cache on and off"),
+        N_("With the KV cache, and with the whole text at every step."),
+        cache_on_off,
     ),
     "dtype": ReadyPair(
-        "float32 and bfloat16",
-        "The same run with weights of two number types.",
-        _number_types,
-        lambda model: "A server has one number type." if models.is_on_server(model) else "",
+        N_("float32 and bfloat16"),
+        N_("The same run with weights of two number types."),
+        number_types,
+        lambda model: tr("A server has one number type.") if models.is_on_server(model) else "",
     ),
     "server": ReadyPair(
-        "Here and on a server",
-        "The same request to the model on this machine, and to one behind an OpenAI-style API: a "
-        "server that was used lately, else this app’s own endpoint.",
+        N_("Here and on a server"),
+        N_(
+            "The same request to the model on this machine, and to one behind an "
+            "OpenAI-style API: a server that was used lately, else this app’s own "
+            "endpoint."
+        ),
         _server,
     ),
     "gguf": ReadyPair(
-        "A GGUF and what it was made from",
-        "The same request to a GGUF file and to the model that it was made from, both computed in "
-        "float32: they differ by the quantization alone.",
+        N_("A GGUF and what it was made from"),
+        N_(
+            "The same request to a GGUF file and to the model that it was made from, "
+            "both computed in float32: they differ by the quantization alone."
+        ),
         _gguf,
     ),
     "speculation": ReadyPair(
-        "Speculation off and on",
-        "Greedy decoding, and the same with a draft model: the tokens must be the same.",
-        _speculation,
+        N_("Speculation off and on"),
+        N_("Greedy decoding, and the same with a draft model: the tokens must be the same."),
+        speculation_off_on,
         lambda model: (
             ""
             if models.may_have_embedded_tokens(model)
-            else "The embedded draft has other tokens than this model."
+            else tr("The embedded draft has other tokens than this model.")
         ),
     ),
 }
@@ -197,20 +162,20 @@ def draw() -> None:
         for name, ready in PAIRS.items():
             needs = ready.needs(model)
             st.button(
-                ready.label,
+                tr(ready.label),
                 key=platform.key(f"pair_{name}"),
-                help=needs or ready.help,
+                help=needs or tr(ready.help),
                 disabled=bool(needs),
                 on_click=partial(_press, ready),
             )
         st.button(
-            "Example",
+            tr("Example"),
             key=platform.key("pair_example"),
-            help="The two stored runs that the page opens with.",
+            help=tr("The two stored runs that the page opens with."),
             on_click=_show_example,
         )
         if PairView.current().active("original"):
-            st.text("Looking for the original…", width="content")
+            st.text(tr("Looking for the original…"), width="content")
 
 
 def _press(ready: ReadyPair) -> None:
@@ -294,7 +259,7 @@ def _show_example() -> None:
         with slot.use(place):
             example = side.load_example()
             if example is not None:
-                state.put(side, SessionRun("Example", example, None, "example"))
+                state.put(side, SessionRun(tr("Example"), example, None, "example"))
 
 
 def linked() -> str:

@@ -17,6 +17,7 @@ from core.export.subject import pair_subject
 from core.export.web.run_page import PAPER
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.compare.lines import captions
+from core.language import tr
 from pages.ui import platform, registry
 from pages.ui.compare import pairs
 from pages.ui.compare.parts import parts
@@ -56,7 +57,7 @@ def menu(
 
 def tables(measures: PairMeasures) -> Tables:
     """Return the measures of every step."""
-    return [("Measures of both runs.", figures.pair_lines_data(measures))]
+    return [(tr("Measures of both runs."), figures.pair_lines_data(measures))]
 
 
 def stored_page() -> bytes | None:
@@ -88,12 +89,19 @@ def web_page(
         left,
         parts(both, measures, selected, PAPER),
         theme,
-        title="Decoding Explorer: two runs",
+        title=tr("Decoding Explorer: two runs"),
         settings=captions(left, right, PAPER),
         notes=[
             (differences_words(left, right), None),
-            (f"{CAUSES[parting.cause]}. {parting.reason}", None),
-            (f"The text of B: {right.rendered_prompt or right.prompt}{right.text}", None),
+            (f"{tr(CAUSES[parting.cause])}. {tr(parting.reason)}", None),
+            (
+                tr(
+                    "The text of B: {prompt}{reply}",
+                    prompt=right.rendered_prompt or right.prompt,
+                    reply=right.text,
+                ),
+                None,
+            ),
         ],
     )
 
@@ -108,7 +116,7 @@ def link_to_both() -> RunLink:
     if not name and not methods <= STRATEGIES.keys():
         runs = dict.fromkeys(f"{place.prefix}run" for place in SLOTS)
         return RunLink(
-            runs, "", "This pair has no link: its trace file holds both runs.", False, {}
+            runs, "", tr("This pair has no link: its trace file holds both runs."), False, {}
         )
     links = []
     for place, side in zip(SLOTS, sides(), strict=True):

@@ -11,6 +11,7 @@ from core.decoding.counting import counted
 from core.decoding.many.methods import whole_text
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import settings_caption
+from core.language import N_, tr
 from pages.ui import platform, registry
 from pages.ui.compare import controls, sources, state, work
 from pages.ui.compare.state import NAMES, SLOTS, PairView, SideView
@@ -32,11 +33,11 @@ def head(side: SideView) -> None:
         key=platform.key("side-head"), horizontal=True, vertical_alignment="center", gap="small"
     ):
         name = NAMES[slot.current().prefix]
-        words = settings_caption(side.trace) if side.trace else "no run yet"
+        words = settings_caption(side.trace) if side.trace else tr("no run yet")
         st.text(f"{name}: {words}", width="stretch")
         sources.menu(side)
         with st.popover(
-            "Set up",
+            tr("Set up"),
             icon=":material/tune:",
             type="tertiary",
             key=platform.key(controls.SETUP),
@@ -72,7 +73,7 @@ def texts(pair: PairView) -> None:
             st.markdown(f"**{NAMES[place.prefix]}**")
             panel.draw(
                 side,
-                "it becomes this side's.",
+                N_("it becomes this side's."),
                 partial(_live, side),
                 partial(_text, pair, side, keys),
             )
@@ -111,17 +112,19 @@ def _read_button(side: SideView, trace: Trace) -> None:
     """Draw the button that reads a run whose steps emit several tokens."""
     error = side.failures.get("read", "")
     if side.active("read"):
-        st.text("The model reads the tokens one by one…")
+        st.text(tr("The model reads the tokens one by one…"))
         return
     if error:
         st.text(error)
     st.button(
-        "Read it token by token",
+        tr("Read it token by token"),
         key=platform.key("read_tokens"),
         icon=":material/model_training:",
         disabled=not side.may_load(str(value("model"))),
-        help="This run's steps emit several tokens: its model reads them one by one, so that both "
-        "sides have a distribution at every token.",
+        help=tr(
+            "This run's steps emit several tokens: its model reads them one by one, "
+            "so that both sides have a distribution at every token."
+        ),
         on_click=partial(_read, side, trace),
     )
 
@@ -144,7 +147,10 @@ def _strip(
     tokens = token_strip.tokens_of(trace, theme, "probability")
     if parted is not None and parted < len(tokens):
         label, classes = tokens[parted][2:4]
-        tokens[parted][2:4] = [f"{label}; the first different token", f"{classes} parted".strip()]
+        tokens[parted][2:4] = [
+            tr("{label}; the first different token", label=label),
+            f"{classes} parted".strip(),
+        ]
     token_strip.draw_tokens(
         token_strip.KEY,
         side,

@@ -12,6 +12,7 @@ from core.decoding.errors import DecodingError, TraceError
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.figures.base.labels import settings_caption
+from core.language import N_, Message, tr
 from pages.ui import platform, registry
 from pages.ui.compare.state import SLOTS, PairView, SessionRun, SideView, put
 from pages.ui.decode.state import DecodeView
@@ -23,22 +24,25 @@ from pages.ui.widgets.controls import link
 from pages.ui.widgets.controls.control import in_words
 
 _LONGEST = 150
+_FIRST, _SECOND = N_("Stored example, first"), N_("Stored example, second")
 
 
 def session_runs() -> list[SessionRun]:
     """Return all runs that a side can show, those made here first and newest first."""
     made = PairView.current().made
-    runs = [SessionRun(f"Compare, run {nth(at)}", *run) for at, run in enumerate(made)][::-1]
+    runs = [SessionRun(tr("Compare, run {at}", at=nth(at)), *run) for at, run in enumerate(made)][
+        ::-1
+    ]
     with slot.use(slot.PAGE):
         runs += _of_decode(DecodeView.elsewhere())
         for page in registry.PAGES:
             if page.shows:
                 runs += _of_page(page)
-    for place, name in zip(SLOTS, ("first", "second"), strict=True):
+    for place, name in zip(SLOTS, (_FIRST, _SECOND), strict=True):
         with slot.use(place):
             example = SideView.load_example()
         if example is not None:
-            runs.append(SessionRun(f"Stored example, {name}", example, None, "example"))
+            runs.append(SessionRun(tr(name), example, None, "example"))
     runs += _of_requests()
     return [run for at, run in enumerate(runs) if run.trace.token_ids and _is_new(runs, at)]
 
@@ -50,20 +54,24 @@ def _is_new(runs: list[SessionRun], at: int) -> bool:
 def _of_view(view: View, title: str) -> Iterator[SessionRun]:
     """Yield the shown run of a page and its earlier ones."""
     if view.trace is not None:
-        yield SessionRun(f"{title}, shown", view.trace, view.shown_request, view.source)
+        yield SessionRun(
+            tr("{title}, shown", title=title), view.trace, view.shown_request, view.source
+        )
     for at, (trace, request) in reversed(list(enumerate(view.runs))):
-        yield SessionRun(f"{title}, run {nth(at)}", trace, request, view.source_of(trace))
+        yield SessionRun(
+            tr("{title}, run {at}", title=title, at=nth(at)), trace, request, view.source_of(trace)
+        )
     if view.example_before is not None:
-        yield SessionRun(f"{title}, example", view.example_before, None, "example")
+        yield SessionRun(tr("{title}, example", title=title), view.example_before, None, "example")
 
 
 def _of_decode(view: DecodeView) -> Iterator[SessionRun]:
     """Yield the runs of Decode and those of its trees, by their names."""
-    yield from _of_view(view, registry.DECODE.title)
+    yield from _of_view(view, tr(registry.DECODE.title))
     for tree in view.trees:
         rows = zip(tree.tree.branches, tree.requests, tree.sources, strict=True)
         for branch, request, source in rows:
-            yield SessionRun(f"Branch {branch.name}", branch.trace, request, source)
+            yield SessionRun(tr("Branch {name}", name=branch.name), branch.trace, request, source)
 
 
 def _of_page(page: registry.Page) -> Iterator[SessionRun]:
@@ -71,7 +79,7 @@ def _of_page(page: registry.Page) -> Iterator[SessionRun]:
     kind = page.view.find().__self__
     view = st.session_state.get(platform.key(kind.key))
     if isinstance(view, View):
-        yield from _of_view(view, page.title)
+        yield from _of_view(view, tr(page.title))
 
 
 def _of_requests() -> Iterator[SessionRun]:
@@ -80,15 +88,19 @@ def _of_requests() -> Iterator[SessionRun]:
     owner = getattr(view, "owner", None)
     for record in endpoint.service().history.of(owner)[::-1] if owner is not None else ():
         for at, trace in enumerate(record.traces):
-            choice = f", choice {nth(at)}" if len(record.traces) > 1 else ""
-            yield SessionRun(f"Request {record.number}{choice}", trace, None, "request")
+            name = (
+                tr("Request {number}, choice {choice}", number=record.number, choice=nth(at))
+                if len(record.traces) > 1
+                else tr("Request {number}", number=record.number)
+            )
+            yield SessionRun(name, trace, None, "request")
 
 
 def menu(side: SideView) -> None:
     """Draw the menu of the runs that this side can show."""
     runs = session_runs()
     st.menu_button(
-        "Another run",
+        tr("Another run"),
         range(len(runs)),
         format_func=labels(runs).__getitem__,
         key=platform.key("side_run"),
@@ -120,7 +132,7 @@ def _choose(side: SideView, runs: list[SessionRun]) -> None:
 def upload(side: SideView) -> None:
     """Draw the upload of a trace file for this side."""
     st.file_uploader(
-        "Open a trace",
+        tr("Open a trace"),
         type=["json"],
         key=platform.key("side_file"),
         on_change=partial(_opened, side),
@@ -136,7 +148,7 @@ def _opened(side: SideView) -> None:
     from core.traces.lab_file import read_any
 
     try:
-        put(side, SessionRun("File", _run_of(read_any(content_of(file))), None, "file"))
+        put(side, SessionRun(tr("File"), _run_of(read_any(content_of(file))), None, "file"))
     except DecodingError as error:
         side.failure = in_words(error)
 
@@ -151,4 +163,4 @@ def _run_of(content: object) -> Trace:
         return content.branches[0].trace
     if isinstance(content, Trace):
         return content
-    raise TraceError("This file holds no run: open a trace file or a tree of runs.")
+    raise TraceError(Message("This file holds no run: open a trace file or a tree of runs."))

@@ -14,6 +14,7 @@ from core.figures.base.grid import columns_for
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
 from core.figures.compare.lines import MEASURES, PairMeasure, captions
+from core.language import tr
 from pages.ui import platform
 from pages.ui.compare import controls, state, work
 from pages.ui.compare.state import NAMES, REST, SLOTS, WATCH, PairView, SideView
@@ -81,8 +82,12 @@ def _candidates(pair: PairView, side: SideView) -> None:
     step, trace = side.step_at(pair.selected), side.stepwise
     if step is None or trace is None:
         st.text(
-            f"{NAMES[slot.current().prefix]} has no step {nth(pair.selected)}: "
-            f"{counted(len(side.steps), 'step')}."
+            tr(
+                "{side} has no step {step}: {steps}.",
+                side=NAMES[slot.current().prefix],
+                step=nth(pair.selected),
+                steps=counted(len(side.steps), "step"),
+            )
         )
         return
     st.markdown(f"**{NAMES[slot.current().prefix]}**")
@@ -110,7 +115,7 @@ def draw_rest(pair: PairView) -> None:
     if error := pair.error("under"):
         st.text(error)
     elif pair.active("under"):
-        st.text("The models read the text…")
+        st.text(tr("The models read the text…"))
     figure.omit_captions(captions(left, right, Paper(width)))
     panel.tabs(
         "measure",

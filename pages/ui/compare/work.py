@@ -7,6 +7,7 @@ from typing import Any
 from core.decoding.comparison.measures import PairMeasures
 from core.decoding.comparison.types import Parting
 from core.decoding.record.trace import Trace
+from core.language import N_
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 
@@ -19,9 +20,9 @@ def explain(job: Job, left: Trace, right: Trace, *read: Trace) -> Parting | None
     """
     from core.decoding.comparison.deciding import explained
 
-    model = _model_of(job, left)
+    model = _with_draft(job, _model_of(job, left), left, right)
     return job.unless_stopped(
-        job.compute("Exchanging one setting at a time", explained, model, left, right, read)
+        job.compute(N_("Exchanging one setting at a time"), explained, model, left, right, read)
     )
 
 
@@ -31,15 +32,18 @@ def read_under(
     """Read one run's text with the models of both."""
     from core.decoding.comparison.readings import read_under
 
-    first = _model_of(job, left)
+    first = _with_draft(job, _model_of(job, left), left)
     same = (left.model_id, left.model_revision, left.dtype) == (
         right.model_id,
         right.model_revision,
         right.dtype,
     )
     second = first if same else _model_of(job, right)
+    second = _with_draft(job, second, right)
     return job.unless_stopped(
-        job.compute("Reading the text", read_under, first, second, left, right, text, distribution)
+        job.compute(
+            N_("Reading the text"), read_under, first, second, left, right, text, distribution
+        )
     )
 
 
@@ -48,8 +52,19 @@ def read_run(job: Job, run: Trace) -> Trace | None:
     """Read a run's tokens one by one, whatever method emitted them."""
     from core.decoding.comparison.readings import read_run
 
-    model = _model_of(job, run)
-    return job.unless_stopped(job.compute("Reading the text", read_run, model, run))
+    model = _with_draft(job, _model_of(job, run), run)
+    return job.unless_stopped(job.compute(N_("Reading the text"), read_run, model, run))
+
+
+def _with_draft(job: Job, model: Any, *runs: Trace) -> Any:
+    """Return the model with the draft that contrastive decoding compared it with in the first such
+    run."""
+    from core.decoding.loop.second import WithDraft
+
+    contrasted = (run for run in runs if run.config.shaping.contrastive_beta)
+    run = next(contrasted, None)
+    draft = None if run is None else jobs.load_draft_for(job, run)
+    return model if draft is None else WithDraft(model, draft)
 
 
 def _model_of(job: Job, run: Trace) -> Any:

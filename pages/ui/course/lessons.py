@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.decoding.errors import LessonError
 from core.decoding.validation import brief
+from core.language import Message
 from core.lessons.course import OWN as OWN
 from core.lessons.course import lesson_of as lesson_of
 from core.lessons.course import own_lessons as own_lessons
@@ -25,7 +26,14 @@ def page_of(lesson: Lesson, at: int) -> Page:
     if path == page.path:
         return page
     paths = ", ".join(page.path for page in registry.PAGES if page.path)
-    raise LessonError(f"Step {begins + 1}: there is no page {brief(path)}; {paths}.")
+    raise LessonError(
+        Message(
+            "Step {step}: there is no page {page}; {paths}.",
+            step=begins + 1,
+            page=brief(path),
+            paths=paths,
+        )
+    )
 
 
 def checked(lesson: Lesson) -> Lesson:
@@ -37,23 +45,55 @@ def checked(lesson: Lesson) -> Lesson:
     for at, step in enumerate(lesson.steps):
         page = page_of(lesson, at)
         page.load_controls.find()  # Declares the page's controls.
-        _check(step, page, f"Step {at + 1}")
+        _check(step, page, Message("Step {number}", number=at + 1))
     return lesson
 
 
 def _check(step: LessonStep, page: Page, place: str) -> None:
     for name, _ in step.settings:
         if control_at(name, page) is None:
-            raise LessonError(f"{place}: the page {page.title} has no control {brief(name)}.")
+            raise LessonError(
+                Message(
+                    "{place}: the page {title} has no control {control}.",
+                    place=place,
+                    title=Message(page.title),
+                    control=brief(name),
+                )
+            )
     pointed = place_of(step.point, page)
     if step.point and pointed is None:
-        raise LessonError(f"{place}: there is no control {brief(step.point)} to point at.")
+        raise LessonError(
+            Message(
+                "{place}: there is no control {control} to point at.",
+                place=place,
+                control=brief(step.point),
+            )
+        )
     if step.wait == "move" and not (pointed and pointed.watches):
-        raise LessonError(f"{place}: {brief(step.point)} is no control that can be moved.")
+        raise LessonError(
+            Message(
+                "{place}: {control} is no control that can be moved.",
+                place=place,
+                control=brief(step.point),
+            )
+        )
     if step.to is not None and pointed is not None:
         moved = control_at(pointed.watches, page)
         reached = moved[1].of_address(step.to.word) if moved is not None else None
         if moved is not None and reached is None:
-            raise LessonError(f"{place}: {moved[1].name} can't be {brief(step.to.word)}.")
+            raise LessonError(
+                Message(
+                    "{place}: {control} can't be {word}.",
+                    place=place,
+                    control=moved[1].name,
+                    word=brief(step.to.word),
+                )
+            )
         if step.to.relation != "is" and not isinstance(reached, int | float):
-            raise LessonError(f"{place}: {brief(step.point)} is no number, so to has no bound.")
+            raise LessonError(
+                Message(
+                    "{place}: {control} is no number, so to has no bound.",
+                    place=place,
+                    control=brief(step.point),
+                )
+            )

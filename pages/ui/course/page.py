@@ -7,8 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.decoding.counting import counted, nth
+from core.decoding.counting import nth
 from core.decoding.errors import DecodingError
+from core.language import tr, trn
 from core.lessons.course import named_by_content
 from core.lessons.read import read_lesson
 from core.lessons.types import Lesson
@@ -31,10 +32,10 @@ def draw() -> None:
     course, lessons = Course.current(), own_lessons()
     _way_on(course, lessons)
     if course.opened is not None:
-        _row(course, course.opened, "Your file")
+        _row(course, course.opened, tr("Your file"))
     with st.container(key="lessons"):
         for at, lesson in enumerate(lessons):
-            _row(course, lesson, f"Lesson {nth(at)}")
+            _row(course, lesson, tr("Lesson {at}", at=nth(at)))
     worksheet.draw([*([course.opened] if course.opened else []), *lessons])
     _own_file(course)
 
@@ -44,10 +45,10 @@ def _way_on(course: Course, lessons: tuple[Lesson, ...]) -> None:
     began = [lesson for lesson in lessons if _unfinished(course.progress.get(lesson.name))]
     rest = [lesson for lesson in lessons if not _is_finished(course.progress.get(lesson.name))]
     lesson = next(iter([*began, *rest]), lessons[0])
-    words = "Continue" if began or len(rest) < len(lessons) else "Begin the course"
+    words = tr("Continue") if began or len(rest) < len(lessons) else tr("Begin the course")
     with st.container(key="course-way", horizontal=True, vertical_alignment="center", gap="medium"):
         st.button(
-            f"{words}: {lesson.title}",
+            f"{words}: {tr(lesson.title)}",
             key="course_go_on",
             type="primary",
             icon=":material/play_arrow:",
@@ -56,8 +57,13 @@ def _way_on(course: Course, lessons: tuple[Lesson, ...]) -> None:
         scores = [own.counted for own in course.progress.values()]
         right, judged = (sum(numbers) for numbers in zip(GuessScore(), *scores, strict=True))
         if judged:
-            words = f"Right guesses so far: {right} of {judged}."
-            st.text(f"{words} Only you see this; it stays in this browser.", width="stretch")
+            words = tr(
+                "Right guesses so far: {right} of {judged}. Only you see this; it stays in this "
+                "browser.",
+                right=right,
+                judged=judged,
+            )
+            st.text(words, width="stretch")
 
 
 def _unfinished(own: LessonProgress | None) -> bool:
@@ -73,10 +79,10 @@ def _row(course: Course, lesson: Lesson, label: str) -> None:
     with st.container(key=f"lesson-row-{lesson.name}", horizontal=True, gap="medium",
                       vertical_alignment="center", border=True):  # fmt: skip
         with st.container(key=f"lesson-words-{lesson.name}", gap=None):
-            st.text(f"{label} · about {counted(lesson.minutes, 'minute')}{_state(lesson, own)}")
+            st.text(" · ".join((label, _minutes(lesson), *_state(lesson, own))))
             with st.container(key=f"lesson-title-{lesson.name}"):
-                st.text(lesson.title)
-            st.text(lesson.summary)
+                st.text(tr(lesson.title))
+            st.text(tr(lesson.summary))
         st.button(
             _verb(lesson, own),
             key=f"lesson_open_{lesson.name}",
@@ -86,17 +92,26 @@ def _row(course: Course, lesson: Lesson, label: str) -> None:
 
 def _verb(lesson: Lesson, own: LessonProgress | None) -> str:
     if own is not None and (own.at or own.answers) and not steps.is_over(lesson, own):
-        return "Continue"
-    return "Again" if _is_finished(own) else "Begin"
+        return tr("Continue")
+    return tr("Again") if _is_finished(own) else tr("Begin")
 
 
-def _state(lesson: Lesson, own: LessonProgress | None) -> str:
+def _minutes(lesson: Lesson) -> str:
+    return trn("about {count} minute", "about {count} minutes", lesson.minutes)
+
+
+def _state(lesson: Lesson, own: LessonProgress | None) -> tuple[str, ...]:
     """Progress and score in a lesson, after its length."""
     if own is None or not (_unfinished(own) or own.finished):
-        return ""
-    way = "done" if own.finished else f"step {nth(own.at)} of {len(lesson.steps)}"
+        return ()
+    way = (
+        tr("done")
+        if own.finished
+        else tr("step {at} of {steps}", at=nth(own.at), steps=len(lesson.steps))
+    )
     right, judged = own.counted
-    return f" · {way}" + (f" · {right} of {judged} guesses right" if judged else "")
+    guesses = tr("{right} of {judged} guesses right", right=right, judged=judged)
+    return (way, guesses) if judged else (way,)
 
 
 def _open(lesson: Lesson) -> None:
@@ -107,13 +122,17 @@ def _open(lesson: Lesson) -> None:
 def _own_file(course: Course) -> None:
     """Draw the upload of a lesson's file, with what is wrong with it."""
     with st.expander(
-        "Open a lesson of your own", icon=":material/folder_open:", expanded=bool(course.failure)
+        tr("Open a lesson of your own"),
+        icon=":material/folder_open:",
+        expanded=bool(course.failure),
     ):
         st.markdown(
-            "A lesson is a YAML file with the sentences, the questions and the controls to move; "
-            "docs/lessons.md describes it with an example."
+            tr(
+                "A lesson is a YAML file with the sentences, the questions and the "
+                "controls to move; docs/lessons.md describes it with an example."
+            )
         )
-        st.file_uploader("Lesson file", type=["yaml", "yml"], key=_FILE, on_change=_opened)
+        st.file_uploader(tr("Lesson file"), type=["yaml", "yml"], key=_FILE, on_change=_opened)
         panel.failure(course.failure)
 
 
@@ -128,7 +147,7 @@ def _opened() -> None:
     try:
         lesson = checked(named_by_content(read_lesson(content_of(upload), OWN)))
     except DecodingError as error:
-        course.failure = str(error)
+        course.failure = error.shown
         return
     course.opened = lesson
     course.progress.pop(lesson.name, None)

@@ -19,7 +19,7 @@ function build(root) {
   panel.place = add(words, "p", "place");
   panel.title = add(words, "h2", "title", "", { tabindex: "-1" });
   panel.fold = add(head, "button", "fold", "", { type: "button" });
-  panel.leave = add(head, "button", "leave", "Leave", { type: "button", title: "Leave the lesson; what you did is kept" });
+  panel.leave = add(head, "button", "leave", "", { type: "button" });
   panel.bar = add(root, "div", "bar", "", { "aria-hidden": "true" });
   panel.body = add(root, "div", "body", "", { id: "de-lesson-body" });
   panel.fold.setAttribute("aria-controls", "de-lesson-body");
@@ -33,8 +33,8 @@ function build(root) {
   panel.told = add(panel.reveal, "p", "told");
   panel.foot = add(root, "div", "foot");
   panel.score = add(panel.body, "p", "score");
-  panel.back = add(panel.foot, "button", "back", "Back", { type: "button" });
-  panel.next = add(panel.foot, "button", "next", "Next", { type: "button" });
+  panel.back = add(panel.foot, "button", "back", "", { type: "button" });
+  panel.next = add(panel.foot, "button", "next", "", { type: "button" });
   panel.fold.addEventListener("click", () => foldTo(panel, !panel.folded));
   for (const kind of ["back", "next", "leave"]) panel[kind].addEventListener("click", () => press(panel, kind));
   panel.watch = new ResizeObserver(() => makeRoom(panel));
@@ -53,7 +53,7 @@ function press(panel, kind, choice = null) {
 function foldTo(panel, folded) {
   panel.folded = folded;
   panel.root.classList.toggle("folded", folded);
-  panel.fold.textContent = folded ? "Unfold" : "Fold";
+  panel.fold.textContent = folded ? tr("Unfold") : tr("Fold");
   panel.fold.setAttribute("aria-expanded", String(!folded));
 }
 
@@ -92,12 +92,12 @@ function drawAsk(panel, { question, choices, chosen, right, asks, turn }) {
     input.addEventListener("change", () => (panel.choice = at));
     if (at === chosen) label.classList.add("chosen");
     if (at === right) label.classList.add("right");
-    const notes = [at === chosen && !asks ? "your guess" : "", at === right ? "what happened" : ""].filter(Boolean);
+    const notes = [at === chosen && !asks ? tr("your guess") : "", at === right ? tr("what happened") : ""].filter(Boolean);
     if (notes.length) add(label, "small", "", notes.join(", "));
     return input;
   });
   if (!asks) return;
-  const guess = add(panel.ask, "button", "guess", "This is my guess", { type: "button" });
+  const guess = add(panel.ask, "button", "guess", tr("This is my guess"), { type: "button" });
   guess.addEventListener("click", () => {
     if (panel.choice < 0) inputs[0]?.focus();
     else press(panel, "answer", panel.choice);
@@ -112,7 +112,7 @@ function drawToDo(panel, { do: words, target, waits }) {
   panel.todo.replaceChildren();
   if (words) add(panel.todo, "p", "", words);
   if (!target) return;
-  const show = add(panel.todo, "button", "show", "Go to it", { type: "button", title: "Move to the outlined place" });
+  const show = add(panel.todo, "button", "show", tr("Go to it"), { type: "button", title: tr("Move to the outlined place") });
   show.addEventListener("click", () => goTo(panel.point));
 }
 
@@ -121,7 +121,7 @@ function drawElsewhere(panel, { elsewhere }) {
   if (panel.away === elsewhere) return;
   panel.away = elsewhere;
   panel.elsewhere.replaceChildren();
-  add(panel.elsewhere, "p", "", `This step is on the page ${elsewhere}.`);
+  add(panel.elsewhere, "p", "", tr("This step is on the page {page}.", { page: elsewhere }));
   add(panel.elsewhere, "button", "return", "Go there", { type: "button" }).addEventListener("click", () => press(panel, "return"));
 }
 
@@ -130,8 +130,8 @@ function drawDifferent(panel, { different }) {
   if (panel.differs === different) return;
   panel.differs = different;
   panel.different.replaceChildren();
-  add(panel.different, "p", "", `A setting has changed. ${different}`);
-  add(panel.different, "button", "reset", "Set it again", { type: "button" }).addEventListener("click", () => press(panel, "reset"));
+  add(panel.different, "p", "", `${tr("A setting has changed.")} ${different}`);
+  add(panel.different, "button", "reset", tr("Set it again"), { type: "button" }).addEventListener("click", () => press(panel, "reset"));
 }
 
 function put(node, text) {
@@ -173,6 +173,8 @@ function update(panel, data) {
   drawAsk(panel, data);
   drawToDo(panel, data);
   panel.back.disabled = !data.goes_back;
+  put(panel.leave, tr("Leave"));
+  panel.leave.title = tr("Leave the lesson; what you did is kept");
   put(panel.back, data.back);
   put(panel.next, data.next);
   panel.next.classList.toggle("primary", !data.skips);

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.decoding.counting import counted
 from core.decoding.counting import place_of as place_among
+from core.language import tr
 from core.lessons.facts import FACTS
 from core.lessons.sentences import fact_of, filled, right_choice
 from core.lessons.types import FactValue
@@ -58,7 +59,9 @@ def _follow_link(course: Course, name: str | None) -> None:
     if lesson is not None:
         steps.begin(course, lesson)
     elif name is not None:
-        link.report(f"There is no lesson {link.quoted(name)}: the page Course lists them all.")
+        link.report(
+            tr("There is no lesson {name}: the page Course lists them all.", name=link.quoted(name))
+        )
 
 
 def write_address() -> None:
@@ -129,7 +132,7 @@ def _draw(page: Page) -> None:
         key=_KEY,
         data={
             **(_ended(course) if course.ended else _described(course, now)),
-            "elsewhere": "" if here is page or course.ended else here.title,
+            "elsewhere": "" if here is page or course.ended else tr(here.title),
             "target": _target(course, here) if here is page and not course.ended else "",
             "different": _different(course, here) if here is page and not course.ended else "",
             "ready": course.restored,
@@ -151,22 +154,22 @@ def _described(course: Course, now: dict[str, FactValue]) -> dict[str, Any]:
     right = right_choice(step.ask, now, before) if reached and step.ask else None
     return {
         "turn": course.turn,
-        "title": lesson.title,
-        "place": place_among("Step", course.at, len(lesson.steps)),
+        "title": tr(lesson.title),
+        "place": tr(place_among("Step", course.at, len(lesson.steps))),
         "share": (course.at + reached) / len(lesson.steps),
-        "say": filled(step.say, then, then),
-        "question": filled(step.ask.words, then, then) if step.ask else "",
-        "choices": [choice.words for choice in step.ask.choices] if step.ask else [],
+        "say": filled(tr(step.say), then, then),
+        "question": filled(tr(step.ask.words), then, then) if step.ask else "",
+        "choices": [tr(choice.words) for choice in step.ask.choices] if step.ask else [],
         "chosen": given.choice if given else -1,
         "right": -1 if right is None else right,
         "outcome": _outcome(course, right) if reached else "",
-        "do": "" if course.asks or is_over else filled(step.do, then, then),
+        "do": "" if course.asks or is_over else filled(tr(step.do), then, then),
         "waits": not (course.asks or is_over),
         "runs": step.wait == "run",
-        "reveal": filled(step.reveal, now, before) if reached else _without(course),
+        "reveal": filled(tr(step.reveal), now, before) if reached else _without(course),
         "lacks": bool(course.missing),
         "score": _score(course, asked),
-        "back": "Back",
+        "back": tr("Back"),
         "goes_back": course.at > 0,
         "next": _next_words(course, is_over),
         "asks": course.asks,
@@ -179,13 +182,13 @@ def _ended(course: Course) -> dict[str, Any]:
     lesson = course.lesson
     assert lesson is not None
     following = steps.next_lesson(lesson)
-    words = f"The next lesson is “{following.title}”." if following else ""
+    words = tr("The next lesson is “{title}”.", title=tr(following.title)) if following else ""
     empty = ("question", "outcome", "do", "reveal")
     return {
         **dict.fromkeys(empty, ""),
         "turn": course.turn,
-        "title": lesson.title,
-        "place": "Lesson finished",
+        "title": tr(lesson.title),
+        "place": tr("Lesson finished"),
         "share": 1,
         "say": words,
         "choices": [],
@@ -194,9 +197,9 @@ def _ended(course: Course) -> dict[str, Any]:
         "waits": False,
         "runs": False,
         "score": _score(course, len(list(lesson.questions))),
-        "back": "All lessons",
+        "back": tr("All lessons"),
         "goes_back": True,
-        "next": "Next lesson" if following else "",
+        "next": tr("Next lesson") if following else "",
         "asks": False,
         "skips": False,
     }
@@ -210,8 +213,14 @@ def _different(course: Course, page: Page) -> str:
         if found is not None:
             label, word = found[1].name, word_of(name, page)
             longest = max(len(word), len(needed))
-            here = f"{word or 'empty'} here, {needed or 'empty'} in this step"
-            sentences.append(f"{label}: {'changed' if longest > _LONGEST else here}.")
+            here = tr(
+                "{control}: {shown} here, {needed} in this step.",
+                control=label,
+                shown=word or tr("empty"),
+                needed=needed or tr("empty"),
+            )
+            changed = tr("{control}: changed.", control=label)
+            sentences.append(changed if longest > _LONGEST else here)
     return " ".join(sentences)
 
 
@@ -221,7 +230,12 @@ def _without(course: Course) -> str:
     if not name or lesson is None:
         return ""
     meaning, title = FACTS[str(fact_of(name))].meaning, page_of(lesson, course.at).title
-    return f"The page {title} doesn't show {meaning} ({name}), which this step needs: go on."
+    return tr(
+        "The page {title} doesn't show {meaning} ({name}), which this step needs: go on.",
+        title=tr(title),
+        meaning=tr(meaning),
+        name=name,
+    )
 
 
 def _outcome(course: Course, right: int | None) -> str:
@@ -229,20 +243,29 @@ def _outcome(course: Course, right: int | None) -> str:
     if course.step.ask is None or given is None:
         return ""
     if right is None:
-        return "None of the answers fits what happened."
-    return "Your guess was right." if given.right else "Your guess was not what happened."
+        return tr("None of the answers fits what happened.")
+    return tr("Your guess was right.") if given.right else tr("Your guess was not what happened.")
 
 
 def _score(course: Course, asked: int) -> str:
     right, judged = course.own.score
     questions = counted(asked, "question")
-    return f"Right guesses: {right} of {judged} ({questions} in all)" if judged else ""
+    return (
+        tr(
+            "Right guesses: {right} of {judged} ({questions} in all)",
+            right=right,
+            judged=judged,
+            questions=questions,
+        )
+        if judged
+        else ""
+    )
 
 
 def _next_words(course: Course, is_over: bool) -> str:
     assert course.lesson is not None
     last = course.at == len(course.lesson.steps) - 1
-    return ("Finish" if last else "Next") if is_over else "Skip"
+    return (tr("Finish") if last else tr("Next")) if is_over else tr("Skip")
 
 
 def _target(course: Course, page: Page) -> str:

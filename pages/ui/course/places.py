@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.language import N_
 from pages.ui.platform import slot
 from pages.ui.registry import Page
 from pages.ui.run import shared
@@ -30,20 +31,20 @@ class PointPlace:
 
 
 PLACES = {
-    "run": PointPlace("start", "the button Run"),
-    "text": PointPlace("text-panel", "the text of the run"),
-    "candidates": PointPlace("figure-candidates", "the candidates of a step, on Decode"),
-    "roll_again": PointPlace("roll_again", "the button Roll again, in the lab", watches="roll"),
-    "lab_draw": PointPlace("figure-draw", "the line from 0 to 1, in the lab"),
-    "lab_stages": PointPlace("figure-stages", "the bars of the step, in the lab"),
-    "prompt_figure": PointPlace("figure-prompt", "the tab Prompt predictions, on Decode",
+    "run": PointPlace("start", N_("the button Run")),
+    "text": PointPlace("text-panel", N_("the text of the run")),
+    "candidates": PointPlace("figure-candidates", N_("the candidates of a step, on Decode")),
+    "roll_again": PointPlace("roll_again", N_("the button Roll again, in the lab"), watches="roll"),
+    "lab_draw": PointPlace("figure-draw", N_("the line from 0 to 1, in the lab")),
+    "lab_stages": PointPlace("figure-stages", N_("the bars of the step, in the lab")),
+    "prompt_figure": PointPlace("figure-prompt", N_("the tab Prompt predictions, on Decode"),
         tabs="look", tab="prompt"),
-    "beam_tree": PointPlace("figure-beam-tree", "the tree, on Beam search"),
-    "by_hand": PointPlace("figure-by-hand", "the tab By hand, on Beam search",
+    "beam_tree": PointPlace("figure-beam-tree", N_("the tree, on Beam search")),
+    "by_hand": PointPlace("figure-by-hand", N_("the tab By hand, on Beam search"),
         tabs="beam-look", tab="hand"),
-    "thoughts": PointPlace("reason-text-run", "the thoughts and the answer, on Reasoning"),
-    "timeline": PointPlace("figure-timeline", "the rounds, on Speculative"),
-    "pair_template": PointPlace("pair_template", "the pair Template off and on, on Compare"),
+    "thoughts": PointPlace("reason-text-run", N_("the thoughts and the answer, on Reasoning")),
+    "timeline": PointPlace("figure-timeline", N_("the rounds, on Speculative")),
+    "pair_template": PointPlace("pair_template", N_("the pair Template off and on, on Compare")),
 }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from functools import partial
 import plotly.graph_objects as go
 import streamlit as st
 
+from core.language import tr
 from core.lessons.types import Lesson
 from pages.ui import platform
 from pages.ui.run.figures import export
@@ -23,13 +24,17 @@ _component = export.component(
 
 def draw(lessons: Sequence[Lesson]) -> None:
     """Draw the choice of a lesson and the button of its worksheet."""
-    with st.expander("Print a worksheet", icon=":material/print:"):
+    with st.expander(tr("Print a worksheet"), icon=":material/print:"):
         st.markdown(
-            "The steps and questions of a lesson on paper, with boxes to tick, room to write, and "
-            "the answers on the last page."
+            tr(
+                "The steps and questions of a lesson on paper, with boxes to tick, room "
+                "to write, and the answers on the last page."
+            )
         )
-        titles = {lesson.name: lesson.title for lesson in lessons}
-        chosen = st.selectbox("Lesson", list(titles), format_func=titles.__getitem__, key=_LESSON)
+        titles = {lesson.name: tr(lesson.title) for lesson in lessons}
+        chosen = st.selectbox(
+            tr("Lesson"), list(titles), format_func=titles.__getitem__, key=_LESSON
+        )
         platform.part(_button)(next(each for each in lessons if each.name == chosen))
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from core import figures
 from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import WATERMARKS
+from core.decoding.shaping.config import CONTRASTS, WATERMARKS
 from core.figures.base.figure import Figure
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.paper import Paper
@@ -52,9 +53,10 @@ def _layers(view: DecodeView, trace: Trace) -> Mapping[str, Any] | None:
     return _selected(view, trace) if trace.config.shaping.dola_layers else None
 
 
-def _second(view: DecodeView, trace: Trace) -> Mapping[str, Any] | None:
-    """The selected step, if a second forward runs beside it."""
-    return _step(view, trace) if trace.config.shaping.contrasts else None
+def _second(at: int, view: DecodeView, trace: Trace) -> Mapping[str, Any] | None:
+    """The selected step, if the run has so many contrasts."""
+    contrasts, step = trace.config.shaping.active(CONTRASTS), _step(view, trace)
+    return {**step, "contrast": contrasts[at]} if step and at < len(contrasts) else None
 
 
 def of_step(name: str, draw: Figure[...]) -> PagePart:
@@ -95,7 +97,11 @@ UNCERTAINTY = PagePart(
     figures.uncertainty,
     _read_or_run,
 )
-SECOND = PagePart("second", figures.second_forward, _second, where=selected_step)
+# A step may have several contrasts.
+SECOND = tuple(
+    PagePart(name, figures.second_forward, partial(_second, at), where=selected_step)
+    for at, name in enumerate(("second", "second-2", "second-3"))
+)
 LAYERS = PagePart("layers", figures.dola_layers, _layers)
 CONSTRAINT = constraint.part_of(lambda view: {"selected": view.selected})
 WATERMARK = PagePart("watermark", figures.watermark, _watermark)
@@ -117,4 +123,4 @@ TIME = PagePart(
     lambda view, trace: dict(zip(("runs", "others"), timed_runs(view, trace), strict=True)),
 )
 STEP = (CANDIDATES, STAGES, SOFTMAX)
-RUN = (UNCERTAINTY, STATE, SECOND, LAYERS, WATERMARK, PROMPT, TIME)
+RUN = (UNCERTAINTY, STATE, *SECOND, LAYERS, WATERMARK, PROMPT, TIME)

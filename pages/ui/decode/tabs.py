@@ -114,7 +114,7 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
         ),
         "uncertainty": Tab("Uncertainty", partial(along, parts.UNCERTAINTY)),
         **(
-            {"second": Tab("Two forwards", partial(_own, view, trace, parts.SECOND))}
+            {"second": Tab("Two forwards", partial(_contrasts, view, trace))}
             if trace.config.shaping.contrasts
             else {}
         ),
@@ -158,6 +158,13 @@ def _own(view: DecodeView, trace: Trace, row: PagePart) -> None:
     """The selected step in a figure of the strategy's own."""
     if view.step is not None:
         figure.chart(row.part(view, trace), (view.number, view.selected), across=True)
+
+
+def _contrasts(view: DecodeView, trace: Trace) -> None:
+    """The selected step in each contrast that acts."""
+    for row in parts.SECOND:
+        if row.of(view, trace):
+            _own(view, trace, row)
 
 
 def _heatmap(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:

@@ -11,6 +11,7 @@ from core.decoding.record.trace import Timings, Trace
 from core.evaluation.plan.types import Evaluation, EvaluationRow, Way
 from core.evaluation.questions.types import Question
 from core.figures.base.labels import table_text
+from core.language import tr
 from pages.ui import registry
 from pages.ui.evaluate import work
 from pages.ui.evaluate.controls import choose
@@ -36,9 +37,9 @@ def draw(view: EvaluateView, evaluation: Evaluation) -> None:
     names = {
         key: f"{at}. {entry.question}" for at, (key, entry) in enumerate(questions.items(), start=1)
     }
-    key = choose("asked_question", "Question", names)
+    key = choose("asked_question", tr("Question"), names)
     question = questions[key]
-    st.text(f"Right: {' | '.join(question.answers)}")
+    st.text(tr("Right: {answers}", answers=" | ".join(question.answers)))
     rows = [row for row in evaluation.rows if row.question == key]
     narrow = style.narrow()
     table.draw(
@@ -54,7 +55,7 @@ def draw(view: EvaluateView, evaluation: Evaluation) -> None:
         row_height=_FOUR_LINES if narrow else _TWO_LINES,
     )
     if any(row.leaks for row in rows):
-        st.text(f"Template text stands between {_OPEN} and {_SHUT}.")
+        st.text(tr("Template text stands between {open} and {shut}.", open=_OPEN, shut=_SHUT))
     _links(evaluation, question, rows)
     _inputs(view, evaluation, question)
 
@@ -62,7 +63,7 @@ def draw(view: EvaluateView, evaluation: Evaluation) -> None:
 def _verdict(row: EvaluationRow) -> str:
     if row.failure:
         return "failed"
-    return f"right ({row.counted})" if row.right else "wrong"
+    return tr("right ({counted})", counted=row.counted) if row.right else tr("wrong")
 
 
 def marked(row: EvaluationRow) -> str:
@@ -82,7 +83,7 @@ def _links(evaluation: Evaluation, question: Question, rows: list[EvaluationRow]
             if row.sample:
                 continue
             if url := address_of(way, question):
-                title = registry.page_of(way.config.method).title
+                title = tr(registry.page_of(way.config.method).title)
                 st.link_button(
                     f"{title}: {link.literal(table_text(way.name))}",
                     url,
@@ -90,7 +91,13 @@ def _links(evaluation: Evaluation, question: Question, rows: list[EvaluationRow]
                     icon=":material/open_in_new:",
                 )
             else:
-                shut.append(f"No page opens “{table_text(way.name)}”: {_why_shut(way)}")
+                shut.append(
+                    tr(
+                        "No page opens “{way}”: {reason}",
+                        way=table_text(way.name),
+                        reason=_why_shut(way),
+                    )
+                )
     for sentence in shut:
         st.text(sentence)
 
@@ -98,8 +105,8 @@ def _links(evaluation: Evaluation, question: Question, rows: list[EvaluationRow]
 def _why_shut(way: Way) -> str:
     """Why no page runs a way."""
     if not registry.page_of(way.config.method).links_runs:
-        return "none runs its method."
-    return "its draft reads the question in another form than its target."
+        return tr("none runs its method.")
+    return tr("its draft reads the question in another form than its target.")
 
 
 def address_of(way: Way, question: Question) -> str:
@@ -145,9 +152,9 @@ def _inputs(view: EvaluateView, evaluation: Evaluation, question: Question) -> N
     bar.measure(
         view,
         "render",
-        "Show the inputs",
+        tr("Show the inputs"),
         lambda: view.begin("render", work.render(evaluation.plan, question)),
-        "The question as each model reads it, special tokens written out, and as ids.",
+        tr("The question as each model reads it, special tokens written out, and as ids."),
         row="inputs-row",
         key="show_inputs",
         icon="visibility",
@@ -166,5 +173,5 @@ def _inputs(view: EvaluateView, evaluation: Evaluation, question: Question) -> N
             f"{counted(len(entry.target_ids), 'token')}: {' '.join(map(str, entry.target_ids))}"
         )
         if entry.draft and entry.draft_ids != entry.target_ids:
-            st.text("The draft reads")
+            st.text(tr("The draft reads"))
             st.code(entry.draft, language=None, wrap_lines=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.language import N_, tr
 from pages.ui.run import address
 from pages.ui.widgets.controls import link
 from pages.ui.widgets.controls.control import declare
@@ -14,13 +15,13 @@ from pages.ui.widgets.controls.options import Segments
 
 OWN = "own"
 LESSONS = {
-    "leak": "What does a missing template cost?",
-    "hot-draft": "Does a hot draft change answers?",
-    "beam": "Is a wider beam more often right?",
-    "samplers": "Which sampler?",
+    "leak": N_("What does a missing template cost?"),
+    "hot-draft": N_("Does a hot draft change answers?"),
+    "beam": N_("Is a wider beam more often right?"),
+    "samplers": N_("Which sampler?"),
 }
 (LESSON,) = declare(
-    Segments("evaluation", "Evaluation", "leak", {**LESSONS, OWN: "My plan"}),
+    Segments("evaluation", N_("Evaluation"), "leak", {**LESSONS, OWN: N_("My plan")}),
 )  # fmt: skip
 
 
@@ -36,8 +37,19 @@ def choose(key: str, label: str, words: Mapping[str, str]) -> str:
         if place is not None and place < len(options):
             st.session_state[key] = options[place]
         else:
-            problem = f"{label}: {link.quoted(linked)} in the link is none of {len(options)}"
-            link.report(f"{problem} (numbers in links begin at 0): the first one is shown.")
+            problem = tr(
+                "{control}: {linked} in the link is none of {options} (numbers in links "
+                "begin at 0): the first one is shown.",
+                control=label,
+                linked=link.quoted(linked),
+                options=len(options),
+            )
+            link.report(
+                tr(
+                    "{problem} (numbers in links begin at 0): the first one is shown.",
+                    problem=problem,
+                )
+            )
     chosen = st.selectbox(
         label, options, format_func=words.__getitem__, key=key, persist_state="session"
     )

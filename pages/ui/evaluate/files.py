@@ -18,6 +18,7 @@ from core.export.table import csv_file
 from core.export.web.run_page import PageText, run_page
 from core.figures.base.labels import plain_name
 from core.figures.evaluate.words import caption
+from core.language import tr
 from pages.ui.evaluate.state import lesson
 from pages.ui.run.files import archive
 from pages.ui.run.files.archive import ArchiveSource
@@ -28,17 +29,19 @@ def draw(evaluation: Evaluation) -> None:
     """The menu of downloads; each is made when it is asked for."""
     set_name = evaluation.plan.questions.name.split(",")[0]
     kinds = [
-        ("All rows, to go on with (JSONL)", "rows", lambda: file_of(evaluation), "jsonl"),
-        ("All runs (CSV)", "runs", lambda: csv_file(frame_of(evaluation)), "csv"),
-        ("Web page (HTML)", "page", lambda: web_page(evaluation), "html"),
+        (tr("All rows, to go on with (JSONL)"), "rows", lambda: file_of(evaluation), "jsonl"),
+        (tr("All runs (CSV)"), "runs", lambda: csv_file(frame_of(evaluation)), "csv"),
+        (tr("Web page (HTML)"), "page", lambda: web_page(evaluation), "html"),
     ]
     if find_spec("pyarrow") is not None:
-        kinds.insert(2, ("All runs (Parquet)", "parquet", lambda: parquet(evaluation), "parquet"))
+        kinds.insert(
+            2, (tr("All runs (Parquet)"), "parquet", lambda: parquet(evaluation), "parquet")
+        )
     st.download_button(
-        "Plan (YAML)", lambda: write_plan(evaluation.plan, set_name), "plan.yaml", key="save_plan",
-        type="tertiary", on_click="ignore", icon=":material/download:",
+        tr("Plan (YAML)"), lambda: write_plan(evaluation.plan, set_name), "plan.yaml",
+        key="save_plan", type="tertiary", on_click="ignore", icon=":material/download:",
     )  # fmt: skip
-    with st.popover("Save", icon=":material/save:", key="save-evaluation"):
+    with st.popover(tr("Save"), icon=":material/save:", key="save-evaluation"):
         for label, name, content, ending in kinds:
             st.download_button(
                 label, content, f"evaluation.{ending}", key=f"save_{name}", type="tertiary",
@@ -67,14 +70,16 @@ def web_page(evaluation: Evaluation) -> bytes:
     replies = frame_of(evaluation)[
         ["asked", "expected", "way", "right", "counted", "text", "failure"]
     ]
-    title = f"Evaluation: {evaluation.plan.questions.name}"
-    progress = f"{len(evaluation.rows):,} of {evaluation.plan.total:,} runs"
+    title = tr("Evaluation: {name}", name=evaluation.plan.questions.name)
+    progress = tr(
+        "{rows:,} of {total:,} runs", rows=len(evaluation.rows), total=evaluation.plan.total
+    )
     run = PageText(
         title=plain_name(title, 120),
         settings=caption(evaluation),
         prompt="",
         text=progress,
-        notes=[*evaluation_tables(evaluation), ("Every run.", replies)],
+        notes=[*evaluation_tables(evaluation), (tr("Every run."), replies)],
     )
     return run_page(run, evaluation_parts(evaluation), figure_choices.theme())
 

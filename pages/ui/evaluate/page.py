@@ -11,6 +11,7 @@ from core.evaluation.plan.types import Evaluation
 from core.export.part import Part
 from core.export.stored_parts import evaluation_parts
 from core.figures.base.labels import table_text
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.evaluate import answers, best_of_tab, files, plans, work
 from pages.ui.evaluate.controls import LESSONS, OWN
@@ -25,9 +26,9 @@ from pages.ui.widgets.controls import control
 from pages.ui.widgets.controls.control import value
 
 LIVE_SECONDS = 3.0
-NO_PLAN = "Open a plan of your own under Plan file; a stored plan can be saved as a beginning."
+NO_PLAN = N_("Open a plan of your own under Plan file; a stored plan can be saved as a beginning.")
 _ANSWERS = {
-    "leak": """
+    "leak": N_("""
 It costs the answers where the target lacks it, and only speed where the draft lacks it.
 
 - Without its chat template the target isn't told that a user asks. It continues the text, writes
@@ -37,8 +38,8 @@ It costs the answers where the target lacks it, and only speed where the draft l
 - The forwards of the prompt count too. The prompt gives greedy decoding its first token, but
   speculation reads its last token again in the first round: a draft that is never accepted costs
   one forward more.
-""",
-    "hot-draft": """
+"""),
+    "hot-draft": N_("""
 No: it costs speed and nothing else, as long as the target is greedy.
 
 - All ways with a greedy target give the same answers. A draft that samples at a higher temperature
@@ -46,8 +47,8 @@ No: it costs speed and nothing else, as long as the target is greedy.
   too, so its answers may differ.
 - If a report finds that speculative decoding gets 0 % right, compare the inputs of both models
   first: the acceptance rule can't cause that.
-""",
-    "samplers": """
+"""),
+    "samplers": N_("""
 None of them, by so few questions: all intervals overlap, and no paired test finds a difference.
 
 - The plain cuts (top-p, min-p, typical-p, top-nσ) have the most right answers and the least
@@ -55,15 +56,15 @@ None of them, by so few questions: all intervals overlap, and no paired test fin
 - XTC and adaptive-p are made for stories. They turn away from the likeliest token, which costs
   answers here.
 - Mirostat and no cut lie between: at tau 3 hardly any token of this model is dropped.
-""",
-    "beam": """
+"""),
+    "beam": N_("""
 No: it finds texts that are more probable, and here none of them turns a wrong answer into a right
 one.
 
 - It takes more seconds for the same accuracy.
 - The intervals are wide: with so few questions, two ways must differ by much before that means
   anything.
-""",
+"""),
 }
 
 
@@ -74,7 +75,7 @@ def controls(view: EvaluateView) -> None:
     bar.button(
         view,
         "evaluate",
-        "Resume" if unfinished(view) else "Run",
+        N_("Resume") if unfinished(view) else N_("Run"),
         partial(_start, view),
         key="start_evaluation",
         stop_key="stop_evaluation",
@@ -104,7 +105,9 @@ def _figures(view: EvaluateView) -> None:
     evaluation, which = shown(view), str(value("evaluation"))
     if evaluation is None:
         st.text(
-            NO_PLAN if chosen_plan(view) is None else "Press Run: nothing was run of this plan yet."
+            tr(NO_PLAN)
+            if chosen_plan(view) is None
+            else tr("Press Run: nothing was run of this plan yet.")
         )
         return
     _words(view, evaluation, which)
@@ -120,23 +123,24 @@ def _figures(view: EvaluateView) -> None:
                 with (
                     st.container(key="notice"),
                     st.expander(
-                        "Show the answer", icon=":material/visibility:", key=f"answer-{which}"
+                        tr("Show the answer"), icon=":material/visibility:", key=f"answer-{which}"
                     ),
                 ):
-                    st.markdown(f"**{LESSONS[which]}**\n{glossary.marked(_ANSWERS[which])}")
+                    answer = glossary.marked(tr(_ANSWERS[which]))
+                    st.markdown(f"**{tr(LESSONS[which])}**\n{answer}")
     if evaluation.rows:
         panel.tabs(
             "evaluate_look",
             {
-                "answers": Tab("Answers", partial(answers.draw, view, evaluation)),
-                "pairs": Tab("Paired differences", partial(_pairs, evaluation)),
-                "best": Tab("Best of N", partial(best_of_tab.draw, evaluation)),
+                "answers": Tab(N_("Answers"), partial(answers.draw, view, evaluation)),
+                "pairs": Tab(N_("Paired differences"), partial(_pairs, evaluation)),
+                "best": Tab(N_("Best of N"), partial(best_of_tab.draw, evaluation)),
                 **(
-                    {"variety": Tab("Variety", partial(_variety, sampled[0], key))}
+                    {"variety": Tab(N_("Variety"), partial(_variety, sampled[0], key))}
                     if sampled
                     else {}
                 ),
-                "costs": Tab("Costs", partial(_costs, evaluation)),
+                "costs": Tab(N_("Costs"), partial(_costs, evaluation)),
             },
         )
 
@@ -151,17 +155,18 @@ def _words(view: EvaluateView, evaluation: Evaluation, which: str) -> None:
     if failed := failures(evaluation):
         with st.container(key="failed-ways"):
             for failure in failed:
-                st.text(failure.sentence)
+                st.text(tr(failure.sentence))
 
 
 def _about(view: EvaluateView, evaluation: Evaluation, which: str) -> str:
     if which not in view.made and which != OWN:
-        source = "Example"
+        source = tr("Example")
     else:
-        source = "Your run" if evaluation.complete else "Your run, stopped"
+        source = tr("Your run") if evaluation.complete else tr("Your run, stopped")
     if view.active("evaluate"):
-        source = "Your run, under way"
-    return f"{source} · {len(evaluation.rows):,} of {evaluation.plan.total:,} runs"
+        source = tr("Your run, under way")
+    runs = tr("{done:,} of {total:,} runs", done=len(evaluation.rows), total=evaluation.plan.total)
+    return f"{source} · {runs}"
 
 
 def _variety(part: Part, key: tuple[object, ...]) -> None:
@@ -172,9 +177,14 @@ def _pairs(evaluation: Evaluation) -> None:
     """Every way against the plan's first one, on the same questions."""
     pairs = all_paired(evaluation)
     if not pairs:
-        st.text("A plan of one way has nothing to compare.")
+        st.text(tr("A plan of one way has nothing to compare."))
         return
-    st.text(f"Against {pairs[0].one}, question by question; of several samples the majority.")
+    st.text(
+        tr(
+            "Against {way}, question by question; of several samples the majority.",
+            way=pairs[0].one,
+        )
+    )
     table.draw(
         "pairs",
         {
@@ -190,7 +200,7 @@ def _pairs(evaluation: Evaluation) -> None:
 
 
 def _share(value: float | None) -> str:
-    return "no draft" if value is None else f"{value:.3f}"
+    return tr("no draft") if value is None else f"{value:.3f}"
 
 
 def _costs(evaluation: Evaluation) -> None:

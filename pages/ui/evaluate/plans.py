@@ -11,27 +11,29 @@ from core.decoding.errors import DecodingError
 from core.evaluation.plan.files import read_evaluation
 from core.evaluation.plan.plan_file import read_plan
 from core.evaluation.questions.read import read_questions
+from core.language import N_, tr
 from pages.ui.evaluate.controls import OWN
 from pages.ui.evaluate.state import EvaluateView
 from pages.ui.platform.uploaded import content_of
 from pages.ui.widgets.controls.control import value
 
-_WORDS = (
-    "A plan is a YAML file: `questions: own:mixed` (or `own:facts`, `own:sums`, `own:lists`) and a "
-    "list of `ways`; those that name no `model` take the sidebar's. Save a stored plan and "
-    "change it. Questions of your own: CSV, JSONL or "
-    "JSON with `question`, `answer` and `aliases`, or a SQuAD or GSM8K file as it is."
+_WORDS = N_(
+    "A plan is a YAML file: `questions: own:mixed` (or `own:facts`, "
+    "`own:sums`, `own:lists`) and a list of `ways`; those that name no "
+    "`model` take the sidebar's. Save a stored plan and change it. Questions "
+    "of your own: CSV, JSONL or JSON with `question`, `answer` and "
+    "`aliases`, or a SQuAD or GSM8K file as it is."
 )
 
 
 def draw(view: EvaluateView) -> None:
     """Draw the uploads of plan, question and result files."""
-    with st.popover("Plan file", icon=":material/upload_file:", key="own-plan"):
+    with st.popover(tr("Plan file"), icon=":material/upload_file:", key="own-plan"):
         st.markdown(_WORDS)
         for key, label, types in (
-            ("plan_file", "Plan", ["yaml", "yml", "txt"]),
-            ("questions_file", "Questions", ["csv", "jsonl", "json", "txt"]),
-            ("rows_file", "Rows that were saved or run by the command line", ["jsonl"]),
+            ("plan_file", tr("Plan"), ["yaml", "yml", "txt"]),
+            ("questions_file", tr("Questions"), ["csv", "jsonl", "json", "txt"]),
+            ("rows_file", tr("Rows that were saved or run by the command line"), ["jsonl"]),
         ):
             changed = _reopened if key == "rows_file" else _uploaded
             st.file_uploader(
@@ -60,7 +62,7 @@ def _reopened(view: EvaluateView) -> None:
         view.version += 1
         st.session_state["evaluation"] = OWN
     except DecodingError as error:
-        view.refused = str(error)
+        view.refused = error.shown
 
 
 def _uploaded(view: EvaluateView) -> None:
@@ -78,4 +80,4 @@ def _uploaded(view: EvaluateView) -> None:
             view.plan = read_plan(content_of(plan_file), view.questions, str(value("model")))
             st.session_state["evaluation"] = OWN
     except DecodingError as error:
-        view.refused = str(error)
+        view.refused = error.shown

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow
 from core.evaluation.questions.types import Question
+from core.language import N_
 from pages.ui.evaluate.state import EvaluateView
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
@@ -45,7 +46,7 @@ def _evaluate(
         job.left = left(count, whole.total)
 
     return job.compute(
-        "Running", run_evaluation, models, whole, tuple(rows), rewards=rewards, on_row=on_row
+        N_("Running"), run_evaluation, models, whole, tuple(rows), rewards=rewards, on_row=on_row
     )
 
 
@@ -55,5 +56,5 @@ def render(job: Job, plan: EvaluationPlan, question: Question) -> tuple[Any, lis
     from core.evaluation.plan.asking import rendered
 
     models = {name: jobs.load(job, name) for name in plan.models}
-    rows = job.compute("Reading the question", rendered, plan, models, question)
+    rows = job.compute(N_("Reading the question"), rendered, plan, models, question)
     return (plan.ways, question), rows

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.decoding.many.types import ManyRuns
+from core.language import N_
 from pages.ui import registry
 from pages.ui.registry import Page
 from pages.ui.resources import models
@@ -16,8 +17,8 @@ from pages.ui.widgets.controls.control import Number, Read, declare, load, row_o
 
 DICE = 3
 (LENGTH,) = declare(
-    Number("home_tokens", "New tokens", 20, 4, 40, short=True,
-        help="Every decoder writes at most so many tokens."),
+    Number("home_tokens", N_("New tokens"), 20, 4, 40, short=True,
+        help=N_("Every decoder writes at most so many tokens.")),
 )  # fmt: skip
 _OF_PROMPT = frozenset({"model", "prompt", "chat", "system"})
 

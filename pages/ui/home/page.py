@@ -10,6 +10,7 @@ import streamlit as st
 from core import figures
 from core.decoding.errors import DecodingError
 from core.export.part import of_figure
+from core.language import N_, tr
 from pages.ui import platform, registry
 from pages.ui.home import controls, run_table, work
 from pages.ui.home.state import RUNS, HomeRuns, HomeView, open_run
@@ -26,10 +27,10 @@ from pages.ui.widgets.controls import control, link
 from pages.ui.widgets.controls.control import Read, in_words, value
 
 LIVE_SECONDS = 0.5
-_EMPTY = "The prompt is empty. Write a few words, or pick an example."
+_EMPTY = N_("The prompt is empty. Write a few words, or pick an example.")
 # In the address: whether the runs are made again.
 MADE = "made"
-_SOURCES = {"example": "Example", "run": "Your runs", "file": "From a file"}
+_SOURCES = {"example": N_("Example"), "run": N_("Your runs"), "file": N_("From a file")}
 
 
 def show() -> None:
@@ -40,9 +41,12 @@ def show() -> None:
         view.failure = ""
     with st.container(key="home-head"):
         frame.intro(
-            "See how a language model chooses its words",
-            "A model gives every possible next token a probability, and a decoder picks one. "
-            "Write a beginning, press **Run**, and read what six decoders write.",
+            N_("See how a language model chooses its words"),
+            N_(
+                "A model gives every possible next token a probability, and a decoder "
+                "picks one. Write a beginning, press **Run**, and read what six decoders "
+                "write."
+            ),
         )
         _ways_in()
     with st.container(key="home-prompt"):
@@ -66,11 +70,11 @@ def _ways_in() -> None:
     """Draw the buttons of the course, of a trace file, and of the endpoint."""
     with st.container(key="ways-in", horizontal=True, gap="small"):
         course = registry.COURSE
-        st.page_link(course.script, label="Open the course", icon=":material/school:")
-        with st.popover("Open your own trace", icon=":material/folder_open:"):
+        st.page_link(course.script, label=tr("Open the course"), icon=":material/school:")
+        with st.popover(tr("Open your own trace"), icon=":material/folder_open:"):
             save.draw_upload(registry.HOME.path, "home_trace_file")
         requests = registry.page_at("requests")
-        st.page_link(requests.script, label="Point a client here", icon=":material/terminal:")
+        st.page_link(requests.script, label=tr("Point a client here"), icon=":material/terminal:")
 
 
 def _start_or_stop(view: HomeView) -> None:
@@ -84,7 +88,7 @@ def _start_or_stop(view: HomeView) -> None:
         bar.button(
             view,
             RUNS,
-            "Run",
+            N_("Run"),
             partial(_start, view),
             key="start",
             stop_key="stop_run",
@@ -131,7 +135,7 @@ def _results(view: HomeView) -> None:
     """Draw the tree and the table of the runs."""
     runs = view.shown
     if runs is None:
-        st.text("The first text appears as soon as it is written.")
+        st.text(tr("The first text appears as soon as it is written."))
     else:
         with st.container(key="home-results", gap="small"):
             _draw_runs(view, runs)
@@ -156,14 +160,14 @@ def _draw_runs(view: HomeView, runs: HomeRuns) -> None:
             st.text(figures.methods_verdict(many), width="stretch")
             runs_menu.draw(many, "home")
         if outside.is_outside(many.traces[0]):
-            st.text(outside.WORDS)
+            st.text(tr(outside.WORDS))
         run_table.draw(runs)
         for sentence in runs.lacking:
             st.text(sentence)
-        source = "Under way" if view.active(RUNS) else _SOURCES[runs.source]
+        source = tr("Under way") if view.active(RUNS) else tr(_SOURCES[runs.source])
         panel.made_by(f"{source} · {figures.methods_caption(many)}")
         if view.asked and not view.active(RUNS) and not _are_of_the_controls(view):
-            panel.note("The settings have changed: press Run to repeat the runs.", "")
+            panel.note(tr("The settings have changed: press Run to repeat the runs."), "")
 
 
 def _are_of_the_controls(view: HomeView) -> bool:
@@ -183,7 +187,7 @@ def _clicked(runs: HomeRuns, custom: list[object]) -> None:
 
 def _cards() -> None:
     """Draw a card for each page but this one."""
-    st.html("<h2>What each page shows</h2>")
+    st.html(f"<h2>{escape(tr('What each page shows'))}</h2>")
     with st.container(key="cards"):
         for page in registry.PAGES:
             if page is not registry.HOME:
@@ -194,5 +198,5 @@ def _card(page: Page) -> None:
     with st.container(key=f"card-{page.name}", gap=None):
         if picture := pictures.address_of(page.name, style.theme().name):
             st.html(f'<img src="{escape(picture)}" alt="" loading="lazy" width="320" height="200">')
-        st.page_link(page.script, label=page.title)
-        st.text(page.summary)
+        st.page_link(page.script, label=tr(page.title))
+        st.text(tr(page.summary))

@@ -9,7 +9,7 @@ function cell(kind, text, ...classes) {
 
 function headOf(columns) {
   const row = document.createElement("tr");
-  row.append(cell("th", "Decoder"), cell("th", "Its text"));
+  row.append(cell("th", tr("Decoder")), cell("th", tr("Its text")));
   for (const [label, help] of columns) {
     const head = cell("th", label, "number");
     head.title = help;

@@ -10,6 +10,7 @@ from core import figures
 from core.decoding.many.methods import Cost, cost_of, whole_text
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import nats, plain_name
+from core.language import N_, tr
 from pages.ui import registry
 from pages.ui.home.state import HomeRuns, open_run
 from pages.ui.widgets.render_clock import drawn_at
@@ -17,12 +18,12 @@ from pages.ui.widgets.source import source
 
 _KEY = "home-runs"
 _COLUMNS = (
-    ("Log-probability", "Of the whole text under the model, in nats; the nearer to 0, the "
-     "likelier."),
-    ("Tokens", "Number of tokens that the run wrote."),
-    ("Forward passes", "Calls of the model, the one that reads the prompt included. Beam "
-     "search computes a row for each beam in a call."),
-    ("Seconds", "Time of the run on this server, with the prompt."),
+    (N_("Log-probability"),
+        N_("Of the whole text under the model, in nats; the nearer to 0, the likelier.")),
+    (N_("Tokens"), N_("Number of tokens that the run wrote.")),
+    (N_("Forward passes"), N_("Calls of the model, the one that reads the prompt included. Beam "
+        "search computes a row for each beam in a call.")),
+    (N_("Seconds"), N_("Time of the run on this server, with the prompt.")),
 )  # fmt: skip
 _table = st.components.v2.component(
     "decoding_explorer.home_runs",
@@ -42,7 +43,7 @@ def draw(runs: HomeRuns) -> None:
 
     costs = [cost_of(trace) for trace in runs.many.traces]
     data = {
-        "columns": _COLUMNS,
+        "columns": [tuple(map(tr, column)) for column in _COLUMNS],
         "rows": [
             _row(trace, cost, costs) for trace, cost in zip(runs.many.traces, costs, strict=True)
         ],
@@ -57,7 +58,7 @@ def _row(trace: Trace, cost: Cost, costs: list[Cost]) -> dict[str, Any]:
     fewest = min(other.forwards for other in costs)
     return {
         "name": name,
-        "label": f"{name}: open this run on {page.title}",
+        "label": tr("{name}: open this run on {title}", name=name, title=tr(page.title)),
         "text": plain_name(whole_text(trace), 300),
         "numbers": [
             (nats(cost.logprob, 1), likeliest - cost.logprob < 5e-3),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.decoding.record.trace import Trace
+from core.language import N_, Message
 from pages.ui.home.state import HomeView
 from pages.ui.resources import models
 from pages.ui.run import jobs
@@ -35,10 +36,10 @@ def _run(
         job.counts = (place + 1, len(requests))
 
     def on_tokens(count: int) -> None:
-        job.stage = f"Step {count}"
+        job.stage = Message("Step {number}", number=count)
 
     lacking: tuple[str, ...] = job.compute(
-        "Reading the prompt",
+        N_("Reading the prompt"),
         send_methods,
         model,
         first.prompt_for(model),

@@ -15,7 +15,7 @@ from pages.ui.decode import lines
 from pages.ui.decode.methods.sampling import DRAW_HELP, DRAWS
 from pages.ui.lab.state import Lab
 from pages.ui.run import shared
-from pages.ui.widgets.controls import fold
+from pages.ui.widgets.controls import constraint, fold
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import Number, Read, Toggle, declare, draw, load, value
 from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
@@ -47,7 +47,7 @@ declare(
     ),
     Toggle("fold", "Fold unbranched tokens", True),
 )
-_STEP = (*KNOB_ROWS, *lines.ROWS, _DICE, shared.SEED)
+_STEP = (*KNOB_ROWS, *lines.ROWS, *constraint.ROWS, _DICE, shared.SEED)
 
 
 @dataclass(frozen=True)
@@ -115,11 +115,13 @@ def note_move() -> None:
 
 
 def ways() -> None:
-    """Draw the fold of the library whose order is followed, and of how a token is drawn."""
+    """Draw the folds of the library's order, of the draw, and of the constraint."""
     with fold.popover("Order and dice", ("order", "dice", *lines.KEYS)):
         draw("order", on_change=note_move)
         draw("dice", on_change=redraw)
         fold.group("Banned and biased tokens", lines.KEYS, on_change=redraw)
+    with fold.popover("Rule", constraint.KEYS, icon="rule"):
+        constraint.draw_constraint(on_change=note_move)
 
 
 def roll() -> None:

@@ -127,7 +127,8 @@ def _step(lab: Lab, ref: StepRef) -> tuple[str, LabSettings | None, LabStep | No
         step = work.step(lab, ref, settings)
     except DecodingError as error:
         return in_words(error), settings, None
-    return (lab.error("logits") if step is None else ""), settings, step
+    failure = lab.error("logits") or lab.error("grammar")
+    return (failure if step is None else ""), settings, step
 
 
 def _step_head(lab: Lab, view: DecodeView) -> st.delta_generator.DeltaGenerator:

@@ -170,15 +170,13 @@ def shown_rows(lab: Lab, ref: StepRef) -> Continuations | None:
 
 def _dice_words(ref: StepRef) -> str:
     """Describe the rows' random numbers, and explain why the run's own text is no row."""
-    rows = (
-        "Each row is a new sample from here with its own seed, as transformers would generate it "
-        "from a prompt that ends here."
-    )
+    rows = "Each row is a new sample from here with its own seed."
     if not ref.index:
         return rows
     return (
         f"{rows} The run itself draws its number {nth(ref.index)} here, not its first: even the "
-        "row of its seed goes on differently."
+        "row of its seed goes on differently. Penalties, samplers with a state, watermarks and the "
+        "constraint go on from the tokens that the run generated before."
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.decoding.autoregressive.config import Greedy
+from core.decoding.constraints.value import Constraint
 from core.decoding.lab.types import Continuations, LabStep
 from core.decoding.shaping.config import ranges_in_view
 from core.traces.lab import ROLLS, TEMPERATURES
@@ -25,9 +26,13 @@ def _read_logits(job: Job, ref: StepRef) -> Any:
     # Imported here for what follows the reading, too.
     from core.decoding.lab.step import lab_step, read_step_logits  # noqa: F401
 
-    read = job.compute("Reading the step", read_step_logits, model, ids)
-    generated = 0 if ref.ids is None else ref.index
-    return read._replace(generated=generated, states=dict(ref.states))
+    generated, states = _before(ref)
+    return job.compute("Reading the step", read_step_logits, model, ids, generated, states)
+
+
+def _before(ref: StepRef) -> tuple[int, dict[str, float]]:
+    """Return the number of generated tokens before a step, and the samplers' states there."""
+    return 0 if ref.ids is None else ref.index, dict(ref.states)
 
 
 def _load(job: Job, ref: StepRef) -> tuple[Any, list[int]]:
@@ -46,10 +51,44 @@ def _load(job: Job, ref: StepRef) -> tuple[Any, list[int]]:
     return model, list(encode_prompt(model, request.prompt_for(model)))
 
 
-def step_logits(lab: Lab, ref: StepRef) -> Any:
-    """The step's logits, once they are there; starts reading them."""
+def _read_grammar(job: Job, ref: StepRef, constraint: Constraint) -> Any:
+    """The tokens that a constraint allows at a step."""
+    model, ids = _load(job, ref)
+    from core.decoding.lab.step import step_grammar
+
+    generated, _ = _before(ref)
+    return job.compute("Reading the rule", step_grammar, model, constraint, ids, generated)
+
+
+def step_logits(lab: Lab, ref: StepRef, settings: LabSettings) -> Any:
+    """The step's logits, once they are there, with what the constraint allows; starts reading
+    them."""
     logits, ready = lab.soon("logits", ref, lambda job: _read_logits(job, ref))
-    return logits if ready else None
+    constraint = settings.config.shaping.constraint
+    if constraint is None or not ready:
+        return logits if ready else None
+    grammar, ready = lab.soon(
+        "grammar", (ref, constraint), lambda job: _read_grammar(job, ref, constraint)
+    )
+    return logits._replace(grammar=grammar) if ready else None
+
+
+def _read_before(lab: Lab, ref: StepRef, settings: LabSettings) -> Any:
+    """The step's logits as they were read; on any thread.
+
+    Raises:
+        LookupError: they, or what the constraint allows, were not read.
+    """
+    constraint = settings.config.shaping.constraint
+    read_for, logits = lab.cached.get("logits", (None, None))
+    if read_for != ref or logits is None:
+        raise LookupError("the step's logits were not read")
+    if constraint is None:
+        return logits
+    read_for, grammar = lab.cached.get("grammar", (None, None))
+    if read_for != (ref, constraint):
+        raise LookupError("the constraint was not read at the step")
+    return logits._replace(grammar=grammar)
 
 
 def throw_of(ref: StepRef, settings: LabSettings) -> int:
@@ -88,7 +127,7 @@ def step(lab: Lab, ref: StepRef, settings: LabSettings) -> LabStep | None:
     key = key_of(ref, settings)
     if lab.step_of == key:
         return lab.step
-    if not is_example(lab, ref, settings) and step_logits(lab, ref) is None:
+    if not is_example(lab, ref, settings) and step_logits(lab, ref, settings) is None:
         return None
     made = shaped(lab, ref, settings)
     _note_flip(lab, key, made)
@@ -108,9 +147,7 @@ def shaped(lab: Lab, ref: StepRef, settings: LabSettings) -> LabStep:
         return lab.example.step
 
     def make() -> LabStep:
-        read_for, ready = lab.cached.get("logits", (None, None))
-        if read_for != ref:
-            raise LookupError("the step's logits were not read")
+        ready = _read_before(lab, ref, settings)
         from core.decoding.lab.step import lab_step
 
         number = throw_of(ref, settings)
@@ -195,7 +232,7 @@ def measured(lab: Lab, name: str, ref: StepRef, settings: LabSettings, step: Lab
         stored = getattr(example, name)
         if stored or not lab.loadable:
             return Measured(step, stored, True)
-    ready = step_logits(lab, ref)
+    ready = step_logits(lab, ref, settings)
     if ready is not None:
         key, throw = key_of(ref, settings), throw_of(ref, settings)
         cached, fresh = lab.later(
@@ -223,5 +260,16 @@ def grow(job: Job, ref: StepRef, settings: LabSettings, ways: int, tokens: int) 
     def on_tokens(count: int) -> None:
         job.stage = f"Continuing · {count} of {tokens} tokens"
 
-    rows = job.compute("Continuing", continue_rows, model, ids, config, seeds, on_tokens=on_tokens)
+    generated, states = _before(ref)
+    rows = job.compute(
+        "Continuing",
+        continue_rows,
+        model,
+        ids,
+        config,
+        seeds,
+        on_tokens=on_tokens,
+        generated=generated,
+        states=states,
+    )
     return ref, Continuations(model.model_id, join_prompt(model, ids), config, rows, job.seconds)

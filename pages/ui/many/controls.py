@@ -9,6 +9,7 @@ from core.decoding.errors import ConfigError
 from core.decoding.many.plan import MOST_CELLS, RunBatch, again, grid, values_in
 from core.decoding.many.types import MAX_MANY, ManyRuns
 from core.figures.many.matrix import is_grid
+from core.language import N_, Message
 from pages.ui import platform
 from pages.ui.run import shared
 from pages.ui.run.request import Request, from_sidebar
@@ -22,41 +23,46 @@ AGAIN, GRID = "again", "grid"
 # Of all runs of the page, which a session holds.
 MOST_TOKENS = 5_000
 MAX_TOKENS = 200
-MODES = {AGAIN: "Again", GRID: "Grid"}
+MODES = {AGAIN: N_("Again"), GRID: N_("Grid")}
 _VARY = {
-    "seed": "The seed",
-    "nothing": "Nothing",
-    "batch": "Rows of a batch",
-    "threads": "Threads",
-    "dtype": "Number type",
-    "all": "Batch, threads, type",
+    "seed": N_("The seed"),
+    "nothing": N_("Nothing"),
+    "batch": N_("Rows of a batch"),
+    "threads": N_("Threads"),
+    "dtype": N_("Number type"),
+    "all": N_("Batch, threads, type"),
 }
 _KNOBS = [row for row in KNOB_ROWS if row.knob in KNOBS]
 _NAMES = {row.knob.field: row.label for row in _KNOBS}
 _NONE, _LONGEST = "none", 200
-_VALUES_HELP = (
-    "Numbers with commas between, or “0.2 to 1 in 5”. All combinations run in one batch: "
-    f"{MOST_CELLS} at most."
+_VALUES_HELP = Message(
+    "Numbers with commas between, or “0.2 to 1 in 5”. All combinations run "
+    "in one batch: {most} at most.",
+    most=MOST_CELLS,
 )
 declare(
-    Segments("many_mode", "Runs", AGAIN, MODES),
-    Number("times", "Runs", 20, 2, MAX_MANY, width=98,
-        help="The same request so many times. All runs together generate 5,000 tokens at most, "
-        "which take about 7 KB of memory each."),
-    Menu("vary", "What varies", "seed", _VARY, width="stretch",
-        help="Nothing: alone, with one thread. Rows of a batch: 1, 2, 4, 8 and 16. Threads: 1 and "
-        "all. Number type: float32 and bfloat16, for which a second copy of the weights is in "
-        "memory meanwhile. A server computes as it likes: let nothing vary there, or the seed."),
-    Menu("knob_a", "First setting", "temperature", _NAMES),
-    Text("values_a", "Values of the first", "0.3, 0.8, 1.3", max_chars=_LONGEST, help=_VALUES_HELP),
-    Menu("knob_b", "Second setting", "top_p",
-        {"top_p": _NAMES["top_p"], _NONE: "None", **_NAMES}),
-    Text("values_b", "Values of the second", "0.5, 0.9, 1", max_chars=_LONGEST, help=_VALUES_HELP),
-    Segments("measure", "Show", "surprisal",
-        {"surprisal": "Mean surprisal", "distinct": "Distinct pairs", "parts": "Parts at"}),
+    Segments("many_mode", N_("Runs"), AGAIN, MODES),
+    Number("times", N_("Runs"), 20, 2, MAX_MANY, width=98,
+        help=N_("The same request so many times. All runs together generate 5,000 tokens "
+            "at most, which take about 7 KB of memory each.")),
+    Menu("vary", N_("What varies"), "seed", _VARY, width="stretch",
+        help=N_("Nothing: alone, with one thread. Rows of a batch: 1, 2, 4, 8 and 16. "
+            "Threads: 1 and all. Number type: float32 and bfloat16, for which a "
+            "second copy of the weights is in memory meanwhile. A server computes as "
+            "it likes: let nothing vary there, or the seed.")),
+    Menu("knob_a", N_("First setting"), "temperature", _NAMES),
+    Text("values_a", N_("Values of the first"), "0.3, 0.8, 1.3", max_chars=_LONGEST,
+        help=_VALUES_HELP),
+    Menu("knob_b", N_("Second setting"), "top_p",
+        {"top_p": _NAMES["top_p"], _NONE: N_("None"), **_NAMES}),
+    Text("values_b", N_("Values of the second"), "0.5, 0.9, 1", max_chars=_LONGEST,
+        help=_VALUES_HELP),
+    Segments("measure", N_("Show"), "surprisal",
+        {"surprisal": N_("Mean surprisal"), "distinct": N_("Distinct pairs"),
+         "parts": N_("Parts at")}),
 )  # fmt: skip
 (_TOKENS,) = declare(
-    Number("many_tokens", "Tokens", 20, 1, MAX_TOKENS, width=98, field="max_new_tokens")
+    Number("many_tokens", N_("Tokens"), 20, 1, MAX_TOKENS, width=98, field="max_new_tokens")
 )
 
 
@@ -122,14 +128,22 @@ def batches(read: Read = value) -> tuple[RunBatch, ...]:
         knobs = {read("knob_a"): values_in(str(read("values_a")))}
         if read("knob_b") != _NONE:
             if read("knob_b") in knobs:
-                raise ConfigError("Both settings of the grid are the same one: choose another.")
+                raise ConfigError(
+                    Message("Both settings of the grid are the same one: choose another.")
+                )
             knobs[read("knob_b")] = values_in(str(read("values_b")))
         made = grid(config(read), knobs)
     runs, tokens = count_of(made), int(read("many_tokens"))
     if runs * tokens > MOST_TOKENS:
         raise ConfigError(
-            f"{runs} runs of {tokens} tokens are {runs * tokens:,} tokens, and this page holds "
-            f"{MOST_TOKENS:,}: take fewer runs or fewer tokens."
+            Message(
+                "{runs} runs of {tokens} tokens are {whole:,} tokens, and this page "
+                "holds {most:,}: take fewer runs or fewer tokens.",
+                runs=runs,
+                tokens=tokens,
+                whole=runs * tokens,
+                most=MOST_TOKENS,
+            )
         )
     return made
 

@@ -15,6 +15,7 @@ from core.decoding.many.types import ManyRuns
 from core.export.part import Part, of_figure
 from core.figures.base.labels import plain_name
 from core.figures.many.words import runs_words
+from core.language import N_, tr
 from pages.ui import platform, registry
 from pages.ui.many import controls, work
 from pages.ui.many.controls import GRID
@@ -32,7 +33,7 @@ from pages.ui.widgets.controls import control, link
 from pages.ui.widgets.controls.control import Read, in_words, value
 
 LIVE_SECONDS = 1.5
-_NOTICE = """
+_NOTICE = N_("""
 **What to notice**
 
 - At temperature 0, on one thread and with one row at a time, all runs give the same text. With
@@ -40,7 +41,7 @@ _NOTICE = """
 - A margin below the measured rounding error is a tie: the rows of a batch, the threads or the
   number type decide which token wins, and not the model.
 - In a grid, a low temperature or a low top-p gives texts that part late or never.
-"""
+""")
 
 
 def start_or_stop(view: ManyView) -> None:
@@ -54,7 +55,7 @@ def start_or_stop(view: ManyView) -> None:
         bar.button(
             view,
             "many",
-            "Run",
+            N_("Run"),
             partial(_start, view),
             key="start",
             stop_key="stop_run",
@@ -114,7 +115,7 @@ def draw(view: ManyView) -> None:
 def _figures(view: ManyView) -> None:
     many = shown(view)
     if many is None:
-        st.text("The first run appears as soon as it is ready.")
+        st.text(tr("The first run appears as soon as it is ready."))
         return
     place = selected(view, many)
     key = (value("many_mode"), view.version, many.count, place)
@@ -138,9 +139,15 @@ def _figures(view: ManyView) -> None:
 def _verdict(view: ManyView, many: ManyRuns) -> None:
     """Draw the verdict, what the runs are, and the Save menu."""
     mode = str(value("many_mode"))
-    source = "File" if mode in view.opened else "Your runs" if mode in view.made else "Example"
+    source = (
+        tr("File")
+        if mode in view.opened
+        else tr("Your runs")
+        if mode in view.made
+        else tr("Example")
+    )
     if view.active("many"):
-        source = "Runs under way"
+        source = tr("Runs under way")
     with st.container(key=platform.key("many-verdict"), border=True, gap="small"):
         with st.container(
             key=platform.key("many-words"), horizontal=True, vertical_alignment="center"
@@ -149,20 +156,20 @@ def _verdict(view: ManyView, many: ManyRuns) -> None:
             runs_menu.draw(many, "many")
         st.text(figures.many_verdict(many))
         if mode in view.asked and not view.active("many") and not _are_of_the_controls(view):
-            panel.note("The settings have changed: press Run to repeat the runs.", "")
+            panel.note(tr("The settings have changed: press Run to repeat the runs."), "")
         panel.made_by(figures.many_caption(many))
 
 
 def _count_words(view: ManyView, many: ManyRuns) -> str:
     """Return the number of runs, and how many of them a stop has left out or cut."""
-    mode, words = str(value("many_mode")), counted(many.count, "run")
+    mode, words = str(value("many_mode")), tr(counted(many.count, "run"))
     if view.active("many") or mode not in view.made or mode not in view.asked:
         return words
     asked = controls.count_of(view.asked[mode][1])
     cut = sum(trace.finish_reason == "cancelled" for trace in many.traces)
     if many.count < asked:
-        words = f"{many.count} of {counted(asked, 'run')}"
-    return f"{words} · {cut} stopped before their end" if cut else words
+        words = tr("{made} of {runs}", made=many.count, runs=counted(asked, "run"))
+    return f"{words} · {tr('{cut} stopped before their end', cut=cut)}" if cut else words
 
 
 def _are_of_the_controls(view: ManyView) -> bool:
@@ -203,18 +210,23 @@ def _one_run(view: ManyView, many: ManyRuns, place: int) -> None:
     text = many.texts[many.text_of(place)]
     with st.container(key=platform.key("many-run"), border=True, gap="small"):
         words = runs_words(many, (place,))
-        st.text(f"Run {nth(place)}{f': {words}' if words else ''}")
+        name = tr("Run {number}", number=nth(place))
+        st.text(f"{name}: {words}" if words else name)
         st.text(whole_text(trace) or "∅")
         others = runs_words(many, text.runs)
         if len(text.runs) > 1:
             st.text(
-                f"{len(text.runs)} of {many.count} runs gave these tokens"
+                tr(
+                    "{same} of {total} runs gave these tokens",
+                    same=len(text.runs),
+                    total=many.count,
+                )
                 + (f": {others}." if others else ".")
             )
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             _choice(view, many, place)
             st.button(
-                "Open on Decode",
+                tr("Open on Decode"),
                 key=platform.key("open_on_decode"),
                 icon=":material/open_in_new:",
                 on_click=partial(turn_to, registry.DECODE, trace, source="many"),
@@ -228,7 +240,7 @@ def _choice(view: ManyView, many: ManyRuns, place: int) -> None:
     key = platform.key("many_pick")
     st.session_state[key] = nth(place)
     st.number_input(
-        "Run",
+        tr("Run"),
         1,
         max(many.count, 2),
         key=key,
@@ -239,12 +251,12 @@ def _choice(view: ManyView, many: ManyRuns, place: int) -> None:
 
 def _looks(view: ManyView, many: ManyRuns, key: tuple[Hashable, ...]) -> None:
     drawings = {
-        "runs": Tab("All runs", partial(_runs, view, many)),
-        "agreement": Tab("Agreement", partial(_agreement, many, key)),
+        "runs": Tab(tr("All runs"), partial(_runs, view, many)),
+        "agreement": Tab(tr("Agreement"), partial(_agreement, many, key)),
     }
     if value("many_mode") == GRID:
         drawings["forks"] = Tab(
-            "Forks", lambda: _chart(view, of_figure("forks", figures.many_forks, many), key)
+            tr("Forks"), lambda: _chart(view, of_figure("forks", figures.many_forks, many), key)
         )
     panel.tabs("many_look", drawings)
 
@@ -269,7 +281,10 @@ def _runs(view: ManyView, many: ManyRuns) -> None:
         "many-runs",
         frame,
         numbers={"same text": "%d", "tokens": "%d", "surprisal": "%.3f"},
-        notes={"same text": "Runs with the same tokens.", "surprisal": "Mean, nats a token."},
+        notes={
+            "same text": tr("Runs with the same tokens."),
+            "surprisal": tr("Mean, nats a token."),
+        },
         # All columns but the last, beside the rail at 1280 px: together 660 px.
         widths={
             "run": 44,

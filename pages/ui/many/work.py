@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.decoding.many.plan import RunBatch
 from core.decoding.many.types import sharing_prompt
 from core.decoding.record.trace import Trace
+from core.language import N_, Message
 from pages.ui.many.controls import count_of
 from pages.ui.many.state import ManyView
 from pages.ui.resources import models
@@ -33,10 +34,10 @@ def _run(job: Job, made: list[Trace], request: Request, batches: tuple[RunBatch,
         job.counts = (len(made), total)
 
     def on_tokens(count: int) -> None:
-        job.stage = f"Token {min(count, tokens)} of {tokens}"
+        job.stage = Message("Token {number} of {total}", number=min(count, tokens), total=tokens)
 
     job.compute(
-        "Reading the prompt",
+        N_("Reading the prompt"),
         send_batches,
         model,
         request.prompt_for(model),

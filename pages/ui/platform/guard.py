@@ -29,11 +29,12 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState
 
 from core.decoding.errors import DecodingError
-from pages.ui.platform import slot
+from core.language import N_, tr, use
+from pages.ui.platform import reader, slot
 from pages.ui.platform.uninterrupted import critical
 
 P = ParamSpec("P")
-UNEXPECTED = "Something went wrong in the app. The details are in the log of the server."
+UNEXPECTED = N_("Something went wrong in the app. The details are in the log of the server.")
 # Key of the session's state: the page that code has turned to, until the browser shows it.
 TURNING = "turning"
 # Keys of the session's state: a callback's error, the traceback logged last, the shown page.
@@ -62,7 +63,9 @@ def guarded(draw: Callable[P, None]) -> Callable[P, None]:
             draw(*args, **named)
         except Exception as error:
             say(sentence(error))
-            st.button("Try again", key=f"again-{ThreadState.get().fragment_id}", type="tertiary")
+            st.button(
+                tr("Try again"), key=f"again-{ThreadState.get().fragment_id}", type="tertiary"
+            )
 
     return drawn
 
@@ -89,7 +92,7 @@ def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
 
     def run_callback(self: SessionState, votes: Any, run: Callable[[], None]) -> None:
         def attempt() -> None:
-            with critical():
+            with critical(), use(reader.language()):
                 try:
                     run()
                 except RerunException as rerun:
@@ -236,7 +239,7 @@ def sentence(error: Exception) -> str:
     if st.session_state.get(_LOGGED) != details:
         st.session_state[_LOGGED] = details
         print(details, file=sys.stderr)
-    return UNEXPECTED
+    return tr(UNEXPECTED)
 
 
 def say(sentence: str) -> None:

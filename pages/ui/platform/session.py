@@ -42,9 +42,9 @@ def is_connected(session: str | None) -> bool:
 
 def connected() -> int:
     """Return the number of sessions that a browser shows; 1 outside of a server."""
-    if not runtime.exists():
-        return 1
-    return runtime.get_instance()._session_mgr.num_active_sessions()
+    # The runtime of `AppTest` manages no sessions.
+    manager = getattr(runtime.get_instance(), "_session_mgr", None) if runtime.exists() else None
+    return manager.num_active_sessions() if manager else 1
 
 
 def query() -> str | None:
@@ -64,6 +64,13 @@ def browser_url() -> str:
     context = get_script_run_ctx()
     url = context.context_info.url if context and context.context_info else ""
     return url or ""
+
+
+def browser_locale() -> str:
+    """Return the tag of the browser's language, such as `ja-JP`; empty if unknown."""
+    context = get_script_run_ctx()
+    locale = context.context_info.locale if context and context.context_info else ""
+    return locale or ""
 
 
 def is_first(name: str) -> bool:

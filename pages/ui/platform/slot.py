@@ -1,7 +1,7 @@
 """Slots: places for runs on one page, each with a prefix for all names of its run.
 
 View, widgets, fragments, figures and parameters of the address take their names from `key`. On a
-page of one run the prefix is empty.
+page of one run the prefix is empty. A fragment keeps its slot and its reader's language.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from typing import NamedTuple, ParamSpec, TypeVar
+
+from core import language
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -54,12 +56,12 @@ def use(slot: Slot) -> Iterator[None]:
 
 
 def bound(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a function that always runs in the current slot, whenever it is called."""
-    slot = current()
+    """Return a function that always runs in the current slot and language."""
+    slot, spoken = current(), language.current()
 
     @wraps(function)
     def run(*args: P.args, **named: P.kwargs) -> R:
-        with use(slot):
+        with use(slot), language.use(spoken):
             return function(*args, **named)
 
     return run

@@ -11,6 +11,7 @@ from core.decoding.errors import PromptError
 from core.decoding.reading.types import text_of
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
+from core.language import N_, Message
 from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.run.figures import pins  # noqa: F401  Declares its control.
@@ -20,12 +21,12 @@ from pages.ui.widgets.controls.control import Number, Read, Text, declare, value
 from pages.ui.widgets.controls.options import Menu, Segments
 
 EXAMPLE = (
-    "Once upon a time, there was a little boy named Tom. He had a red kite. One windy day, the "
-    "kite flew over the lake, and a whale ate it."
+    "Once upon a time, there was a little boy named Tom. He had a red kite. "
+    "One windy day, the kite flew over the lake, and a whale ate it."
 )
 NUMBER_TYPES = {
-    "bfloat16": "The same model in bfloat16",
-    "float16": "The same model in float16",
+    "bfloat16": N_("The same model in bfloat16"),
+    "float16": N_("The same model in float16"),
 }
 # Of beam search, and of Holtzman et al. 2020 the same in spirit: wide enough to lose all surprise.
 _BEAMS = 8
@@ -36,25 +37,25 @@ def _others() -> dict[str, str]:
 
 
 _TEXT = declare(
-    Text("read_text", "Text", EXAMPLE, height=96, max_chars=shared.MAX_PROMPT,
-        placeholder="Paste or write the text that the model should read."),
+    Text("read_text", N_("Text"), EXAMPLE, height=96, max_chars=shared.MAX_PROMPT,
+        placeholder=N_("Paste or write the text that the model should read.")),
 )  # fmt: skip
 declare(
-    Segments("read_color", "Colour by", "surprisal",
-        {"surprisal": "Surprisal", "probability": "Probability", "entropy": "Entropy",
-         "rank": "Rank"}),
-    Text("word", "Word", "kite", max_chars=60, width=280,
-        help="A word, of several tokens too. Each place has the probability that the model goes on "
-        "with it, with or without a space before it."),
-    Number("opening", "Opening, tokens", 8, 1, 2_000, short=True,
-        help="So many first tokens are the text's own; the model goes on from there."),
-    Segments("writer", "The model writes by", "beam",
-        {"beam": "Beam search", "greedy": "Greedy", "sampling": "Sampling"}),
-    Segments("own_axis", "Axis", "surprisal",
-        {"surprisal": "Surprisal", "probability": "Probability"}),
-    Menu("other_model", "Compare with", "bfloat16", _others, free=models.free_choice, width=360,
-        help="Another number type, or another model with the same tokenizer: a quantized one "
-        "against what it was made from."),
+    Segments("read_color", N_("Colour by"), "surprisal",
+        {"surprisal": N_("Surprisal"), "probability": N_("Probability"), "entropy": N_("Entropy"),
+         "rank": N_("Rank")}),
+    Text("word", N_("Word"), "kite", max_chars=60, width=280,
+        help=N_("A word, of several tokens too. Each place has the probability that the "
+            "model goes on with it, with or without a space before it.")),
+    Number("opening", N_("Opening, tokens"), 8, 1, 2_000, short=True,
+        help=N_("So many first tokens are the text's own; the model goes on from there.")),
+    Segments("writer", N_("The model writes by"), "beam",
+        {"beam": N_("Beam search"), "greedy": N_("Greedy"), "sampling": N_("Sampling")}),
+    Segments("own_axis", N_("Axis"), "surprisal",
+        {"surprisal": N_("Surprisal"), "probability": N_("Probability")}),
+    Menu("other_model", N_("Compare with"), "bfloat16", _others, free=models.free_choice, width=360,
+        help=N_("Another number type, or another model with the same tokenizer: a "
+            "quantized one against what it was made from.")),
 )  # fmt: skip
 
 
@@ -71,7 +72,7 @@ def request(read: Read = value) -> Request:
     """
     text = str(read("read_text"))
     if not text.strip():
-        raise PromptError("The text is empty: write or paste at least two words.")
+        raise PromptError(Message("The text is empty: write or paste at least two words."))
     return Request(shared.model(read), text, config(read), reads=True)
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS, Shaping
 from core.decoding.shaping.settings.watermarks import SCHEMES, keys_in
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
@@ -27,15 +28,16 @@ def _is_green(read: Read) -> bool:
 
 
 declare(
-    Segments("mark_kind", "Watermark", _GREEN, {_GREEN: "Green list", "synthid": "SynthID"}),
-    Number("mark_key", "Key", _KEY.off, 1, 2**53 - 1, help=_KEY.help, acts=_is_green),
-    Number("mark_share", "Green share", 0.25, 0.01, 0.99, 0.05, acts=_is_green,
+    Segments("mark_kind", N_("Watermark"), _GREEN, {_GREEN: N_("Green list"),
+        "synthid": "SynthID"}),
+    Number("mark_key", N_("Key"), _KEY.off, 1, 2**53 - 1, help=_KEY.help, acts=_is_green),
+    Number("mark_share", N_("Green share"), 0.25, 0.01, 0.99, 0.05, acts=_is_green,
         help=SETTINGS["watermark_ratio"].help),
-    Segments("mark_scheme", "Scheme", SCHEMES[0], {scheme: scheme for scheme in SCHEMES},
+    Segments("mark_scheme", N_("Scheme"), SCHEMES[0], {scheme: scheme for scheme in SCHEMES},
         acts=_is_green),
-    Number("mark_context", "Context width", 1, 1, 100, acts=_is_green,
+    Number("mark_context", N_("Context width"), 1, 1, 100, acts=_is_green,
         help=SETTINGS["watermark_context"].help),
-    Text("mark_keys", "SynthID keys", ",".join(map(str, SETTINGS["synthid_keys"].off)),
+    Text("mark_keys", N_("SynthID keys"), ",".join(map(str, SETTINGS["synthid_keys"].off)),
         acts=lambda read: not _is_green(read), help=SETTINGS["synthid_keys"].help),
 )  # fmt: skip
 
@@ -73,7 +75,9 @@ def read(trace: Trace, marks: Shaping) -> Callable[[Job], Any]:
         from core.decoding.reading.read import read_marked
 
         model = jobs.load_for(job, trace)
-        marked: Trace = job.compute("Looking for the watermark", read_marked, model, trace, marks)
+        marked: Trace = job.compute(
+            tr("Looking for the watermark"), read_marked, model, trace, marks
+        )
         return marked
 
     return make

@@ -16,6 +16,7 @@ from core.figures.base.grid import wide_columns
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
 from core.figures.read.words import number, reading_caption
+from core.language import N_, tr
 from pages.ui import platform, registry
 from pages.ui.decode.state import write_step
 from pages.ui.read import parts, save, tabs
@@ -36,7 +37,7 @@ def draw(view: ReadView) -> None:
     panel.failure(view.failure)
     panel.draw(
         view,
-        "the model reads the text and writes nothing.",
+        N_("the model reads the text and writes nothing."),
         partial(_live, view),
         partial(_finished, view),
     )
@@ -60,16 +61,25 @@ def _live(view: ReadView, job: Job) -> None:
 
 def _finished(view: ReadView, trace: Trace) -> None:
     totals = totals_of(text_tokens(trace))
-    tokens = f"{counted(totals.tokens, 'token')} as expected"
+    expected = tr(
+        "{expected} of {tokens} as expected",
+        expected=totals.first,
+        tokens=counted(totals.tokens, "token"),
+    )
     if totals.parts:
-        tokens += f"; {totals.parts} of the {totals.tokens} are parts of a character"
+        expected = tr(
+            "{expected}; {parts} of the {tokens} are parts of a character",
+            expected=expected,
+            parts=totals.parts,
+            tokens=totals.tokens,
+        )
     with panel.box():
         panel.head(
             view,
             trace,
-            f"perplexity {number(totals.perplexity)}",
-            f"{number(totals.bits_per_byte)} bits per byte",
-            f"{totals.first} of {tokens}",
+            tr("perplexity {number}", number=number(totals.perplexity)),
+            tr("{number} bits per byte", number=number(totals.bits_per_byte)),
+            expected,
             page=registry.READ,
             saves=partial(save.menu, view, trace),
         )

@@ -11,6 +11,7 @@ from core.decoding.record.trace import Trace
 from core.figures.base.grid import wide_columns
 from core.figures.base.paper import Paper
 from core.figures.read.lines import TokenLine
+from core.language import N_, tr
 from pages.ui.decode.parts import HEATMAP, MOST_FIGURES, UNCERTAINTY
 from pages.ui.read.state import ReadView
 from pages.ui.run.figures.pins import PINS
@@ -39,8 +40,8 @@ def _own_text(view: ReadView, trace: Trace) -> Mapping[str, Any] | None:
     opening, writer, written = made
     return {
         "texts": (
-            TokenLine("the text", tuple(text_tokens(trace))),
-            TokenLine(f"the model's, {writer}", tuple(text_tokens(written))),
+            TokenLine(tr("the text"), tuple(text_tokens(trace))),
+            TokenLine(tr("the model's, {writer}", writer=writer), tuple(text_tokens(written))),
         ),
         "quantity": str(value("own_axis")),
         "opening": min(opening, len(trace.prompt_ids) + len(trace.token_ids)),
@@ -57,7 +58,8 @@ def _divergence(view: ReadView, trace: Trace) -> Mapping[str, Any] | None:
     divergence = view.result("divergence")
     if divergence is None:
         return None
-    caption = f"{figures.reading_caption(trace)} · against {divergence.names[1]}"
+    against = tr("against {name}", name=divergence.names[1])
+    caption = f"{figures.reading_caption(trace)} · {against}"
     return {"divergence": divergence, "caption": caption}
 
 
@@ -70,8 +72,10 @@ FAVOURITES = PagePart(
     "favourites", figures.reading_favourites, _favourites, windows=_windows, unit="token"
 )
 CANDIDATES = PagePart("candidates", figures.candidate_bars, _candidates, where=selected_step)
-WORD = PagePart("word", figures.word_line, _word, "open A word first")
-OWN = PagePart("own-text", figures.surprisal_lines, _own_text, "open The model's own first")
-DIVERGENCE = PagePart("two-models", figures.model_divergence, _divergence, "open Two models first")
-MARKED = PagePart("watermark", figures.watermark, _marked, "open Watermark first")
+WORD = PagePart("word", figures.word_line, _word, N_("open A word first"))
+OWN = PagePart("own-text", figures.surprisal_lines, _own_text, N_("open The model's own first"))
+DIVERGENCE = PagePart(
+    "two-models", figures.model_divergence, _divergence, N_("open Two models first")
+)
+MARKED = PagePart("watermark", figures.watermark, _marked, N_("open Watermark first"))
 ALL = (FAVOURITES, CANDIDATES, UNCERTAINTY, HEATMAP, WORD, OWN, DIVERGENCE, MARKED, PINS)

@@ -12,6 +12,7 @@ from core.export.web.run_page import PAPER
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.read.words import reading_caption
+from core.language import tr
 from pages.ui import registry
 from pages.ui.read.parts import ALL
 from pages.ui.read.state import ReadView
@@ -37,7 +38,7 @@ def web_page(view: ReadView, trace: Trace, theme: Theme = LIGHT) -> bytes:
         trace,
         parts(view, trace, PAPER),
         theme,
-        title="Decoding Explorer: a text that a model read",
+        title=tr("Decoding Explorer: a text that a model read"),
         settings=reading_caption(trace),
     )
 
@@ -63,5 +64,7 @@ def menu(view: ReadView, trace: Trace) -> None:
         file,
         lambda: web_page(view, trace, style.theme()),
         run=True,
-        file_help="“Open a trace” shows this file on Decode, as a run whose tokens are all given.",
+        file_help=tr(
+            "“Open a trace” shows this file on Decode, as a run whose tokens are all given."
+        ),
     )

@@ -9,11 +9,12 @@ from typing import ClassVar, Self
 import streamlit as st
 
 from core.decoding.record.trace import Trace
+from core.language import N_
 from pages.ui import platform
 from pages.ui.decode.state import STEP, follow_link
 from pages.ui.run.view import Source, View
 
-_OTHERWISE = "the most surprising one is selected"
+_OTHERWISE = N_("the most surprising one is selected")
 
 
 @dataclass(eq=False)

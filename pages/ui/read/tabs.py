@@ -15,6 +15,7 @@ from core.decoding.record.trace import Trace
 from core.figures.base.grid import columns_for
 from core.figures.base.paper import Paper
 from core.figures.read.words import reading_caption
+from core.language import N_, tr
 from pages.ui.decode.parts import HEATMAP, UNCERTAINTY
 from pages.ui.read import controls, marks, parts, work
 from pages.ui.read.state import ReadView
@@ -42,14 +43,14 @@ def draw(view: ReadView, trace: Trace, redraw: Callable[[], None]) -> None:
     panel.tabs(
         "read_look",
         {
-            "uncertainty": Tab("Uncertainty", partial(_uncertainty, view, trace, select)),
-            "candidates": Tab("This token", partial(_candidates, view, trace)),
-            "heatmap": Tab("Likeliest tokens", partial(_heatmap, view, trace, select)),
-            "word": Tab("A word", partial(_word, view, trace, select)),
-            "own": Tab("The model's own", partial(_own_text, view, trace)),
-            "models": Tab("Two models", partial(_models, view, trace)),
-            "watermark": Tab("Watermark", partial(_watermark, view, trace, select)),
-            "pins": Tab("Pinned tokens", partial(pins.draw, view, trace, select)),
+            "uncertainty": Tab(N_("Uncertainty"), partial(_uncertainty, view, trace, select)),
+            "candidates": Tab(N_("This token"), partial(_candidates, view, trace)),
+            "heatmap": Tab(N_("Likeliest tokens"), partial(_heatmap, view, trace, select)),
+            "word": Tab(N_("A word"), partial(_word, view, trace, select)),
+            "own": Tab(N_("The model's own"), partial(_own_text, view, trace)),
+            "models": Tab(N_("Two models"), partial(_models, view, trace)),
+            "watermark": Tab(N_("Watermark"), partial(_watermark, view, trace, select)),
+            "pins": Tab(N_("Pinned tokens"), partial(pins.draw, view, trace, select)),
         },
     )
     panel.made_by(reading_caption(trace))
@@ -84,7 +85,7 @@ def _word(view: ReadView, trace: Trace, select: Callable[[list[object]], None]) 
     control.draw("word")
     word = str(value("word")).strip()
     if not word:
-        st.text("Write a word to follow its probability along the text.")
+        st.text(tr("Write a word to follow its probability along the text."))
         return
 
     def make(job: Job) -> Any:
@@ -92,7 +93,7 @@ def _word(view: ReadView, trace: Trace, select: Callable[[list[object]], None]) 
 
     key, tokens = (view.number, word), most_word_tokens(trace, word)
     where = trace.model_id
-    if _measured(view, "word", key, where, "Follow the word", make, tokens) is not None:
+    if _measured(view, "word", key, where, N_("Follow the word"), make, tokens) is not None:
         depends = (view.number, view.selected, word)
         part, before = parts.WORD.part(view, trace), len(trace.prompt_ids)
 
@@ -116,13 +117,13 @@ def _own_text(view: ReadView, trace: Trace) -> None:
         return opening, config.words, work.write_own(job, trace, opening, config)
 
     key, tokens = (view.number, opening, config), cost.tokens_of(config)
-    made = _measured(view, "own", key, trace.model_id, "Let the model write", make, tokens)
+    made = _measured(view, "own", key, trace.model_id, N_("Let the model write"), make, tokens)
     if made is None:
         return
     figure.chart(
         parts.OWN.part(view, trace), (view.number, opening, writer, config, axis), across=True
     )
-    st.text(f"The model's own text: {text_of(made[2])}")
+    st.text(tr("The model's own text: {written}", written=text_of(made[2])))
 
 
 def _watermark(view: ReadView, trace: Trace, select: Callable[[list[object]], None]) -> None:
@@ -133,7 +134,7 @@ def _watermark(view: ReadView, trace: Trace, select: Callable[[list[object]], No
         st.text(in_words(error))
         return
     key, make = (view.number, shaping), marks.read(trace, shaping)
-    if _measured(view, "marked", key, trace.model_id, "Look for the watermark", make) is None:
+    if _measured(view, "marked", key, trace.model_id, N_("Look for the watermark"), make) is None:
         return
     part = parts.MARKED.part(view, trace)
     figure.chart(part, (view.number, view.selected, shaping), on_click=select, across=True)
@@ -148,7 +149,7 @@ def _models(view: ReadView, trace: Trace) -> None:
 
     where = trace.model_id if other in controls.NUMBER_TYPES else other
     key = (view.number, other)
-    if _measured(view, "divergence", key, where, "Compare the models", make) is not None:
+    if _measured(view, "divergence", key, where, N_("Compare the models"), make) is not None:
         figure.chart(parts.DIVERGENCE.part(view, trace), (view.number, other), across=True)
 
 
@@ -171,7 +172,7 @@ def _measured(
         tokens: number of tokens that the work computes at most.
     """
     if view.trace is None or not view.may_load(str(value("model"))):
-        st.text("Choose this text's model in the sidebar first.")
+        st.text(tr("Choose this text's model in the sidebar first."))
         return None
     job, is_of_key = view.jobs.get(name), view.pending_key.get(name) == key
     if job is not None and job.stopping.is_set() and is_of_key:
@@ -191,7 +192,7 @@ def _measured(
         view.drop(name)
         view.choices[name] = key, True
 
-    note = f"Up to {counted(tokens, 'token')}." if tokens else ""
+    note = tr("Up to {tokens}.", tokens=counted(tokens, "token")) if tokens else ""
     bar.measure(
         view,
         name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.decoding.config import MethodConfig
 from core.decoding.reading.types import FollowedWord, ModelDivergence
 from core.decoding.record.trace import Trace
+from core.language import N_
 from pages.ui.read.controls import NUMBER_TYPES
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
@@ -15,7 +16,9 @@ def write_own(job: Job, trace: Trace, opening: int, config: MethodConfig) -> Tra
     from core.decoding.reading.read import own_text
 
     model = jobs.load_for(job, trace)
-    written: Trace = job.compute("Writing its own text", own_text, model, trace, opening, config)
+    written: Trace = job.compute(
+        N_("Writing its own text"), own_text, model, trace, opening, config
+    )
     return written
 
 
@@ -25,7 +28,7 @@ def follow(job: Job, trace: Trace, word: str) -> FollowedWord | None:
 
     model = jobs.load_for(job, trace)
     followed: FollowedWord | None = job.compute(
-        "Following the word", follow_word, model, trace, word
+        N_("Following the word"), follow_word, model, trace, word
     )
     return followed
 
@@ -37,6 +40,6 @@ def compare(job: Job, trace: Trace, other: str) -> ModelDivergence:
     model = jobs.load_for(job, trace)
     second = other if other in NUMBER_TYPES else jobs.load(job, other)
     divergence: ModelDivergence = job.compute(
-        "Comparing the models", diverging, model, second, [*trace.prompt_ids, *trace.token_ids]
+        N_("Comparing the models"), diverging, model, second, [*trace.prompt_ids, *trace.token_ids]
     )
     return divergence

@@ -14,6 +14,7 @@ from core.decoding.methods import config_to_dict
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import visible_token
 from core.figures.base.records import candidate_labels
+from core.language import N_, Message, tr
 from core.models.places import DEFAULT_DRAFT
 from core.server.api.answer.parts import AnswerPart
 from core.server.api.endpoints import ENDPOINTS
@@ -39,11 +40,11 @@ _SETTINGS = {
 _SHARED = ("max_new_tokens", "min_new_tokens", "stop_strings")
 _TEMPERATURES = {"cool": 0.3, "hot": 1.5}
 _WORDS = {
-    "greedy": "Greedy",
-    "beam": "Beam search, 4 beams",
-    "embedded_draft": "Speculative, the embedded draft",
-    "prompt_lookup": "Speculative, prompt lookup",
-    **{name: f"Temperature {heat:g}" for name, heat in _TEMPERATURES.items()},
+    "greedy": N_("Greedy"),
+    "beam": N_("Beam search, 4 beams"),
+    "embedded_draft": N_("Speculative, the embedded draft"),
+    "prompt_lookup": N_("Speculative, prompt lookup"),
+    **{name: Message("Temperature {heat:g}", heat=heat) for name, heat in _TEMPERATURES.items()},
 }
 
 
@@ -56,7 +57,7 @@ def send(view: RequestsView, kind: Any, body: Mapping[str, Any], beside: str = "
     from core.server.api.submit import recorded, submit
 
     if view.owner is None:
-        raise ApiError("Type your key first.", status=401)
+        raise ApiError(Message("Type your key first."), status=401)
     service = endpoint.service()
     owner = view.owner
     accepted = recorded(service, owner, partial(submit, service, kind, body, owner))
@@ -79,14 +80,14 @@ def draw(view: RequestsView, record: Record | None, trace: Trace) -> None:
         _open_button(page, partial(_open, page, trace, record))
         if page is registry.DECODE and trace.token_steps:
             open_it = partial(_open_in_lab, view, trace)
-            _open_button(registry.page_of("lab"), open_it, "Open this step in the lab")
+            _open_button(registry.page_of("lab"), open_it, tr("Open this step in the lab"))
         if trace.token_steps:
             open_it = partial(registry.OPEN_INSIDE, trace, view.selected)
-            _open_button(registry.INSIDE, open_it, "Open this step on the Inside page")
+            _open_button(registry.INSIDE, open_it, tr("Open this step on the Inside page"))
             _another_token(view, trace)
         if record is not None and record.configs:
             st.menu_button(
-                "The same request with",
+                tr("The same request with"),
                 list(variants(record)),
                 format_func=_WORDS.__getitem__,
                 key="variant",
@@ -99,15 +100,21 @@ def _another_token(view: RequestsView, trace: Trace) -> None:
     """Draw the menu that goes on from the selected step with another candidate, on Decode."""
     step = view.step
     popover = st.popover(
-        "Another token", icon=":material/alt_route:", key="request-fork", on_change="rerun"
+        tr("Another token"), icon=":material/alt_route:", key="request-fork", on_change="rerun"
     )
     if step is None or not popover.open:
         return
     labels = candidate_labels(step)
     with popover:
-        st.text(f"In place of {visible_token(step.chosen.text, 24)} at step {nth(step.index)}")
+        st.text(
+            tr(
+                "In place of {token} at step {step}",
+                token=visible_token(step.chosen.text, 24),
+                step=nth(step.index),
+            )
+        )
         key = f"request_token_{view.number}_{step.index}"
-        st.selectbox("Candidate", list(labels), format_func=labels.__getitem__, key=key)
+        st.selectbox(tr("Candidate"), list(labels), format_func=labels.__getitem__, key=key)
         go_on.button(
             trace,
             lambda: (*trace.token_ids[: step.index], st.session_state[key]),
@@ -118,7 +125,7 @@ def _another_token(view: RequestsView, trace: Trace) -> None:
 
 def _open_button(page: registry.Page, open_it: Callable[[], None], label: str = "") -> None:
     st.button(
-        label or f"Open in {page.title}",
+        label or tr("Open in {title}", title=tr(page.title)),
         key=f"open-{page.name}",
         icon=":material/open_in_new:",
         on_click=open_it,
@@ -196,4 +203,4 @@ def _send_variant(view: RequestsView, record: Record) -> None:
     try:
         send(view, record.endpoint, {**shared_body, "decoding": decoding}, record.id)
     except ApiError as error:
-        view.failure = str(error)
+        view.failure = error.shown

@@ -7,6 +7,7 @@ from typing import Any
 
 from core.decoding.errors import ConfigError, ModelError
 from core.decoding.record.trace import Trace
+from core.language import N_, Message
 from core.server.api.endpoints import ENDPOINTS
 from core.server.settings import variable
 from pages.ui.resources import models
@@ -17,18 +18,18 @@ from pages.ui.widgets.controls.options import Menu, Segments
 
 MAX_DECODING = 4_000
 ROWS = declare(
-    Segments("endpoint", "Endpoint", "responses",
+    Segments("endpoint", N_("Endpoint"), "responses",
         {name: row.label for name, row in ENDPOINTS.items()}),
-    Number("reply", "Tokens", 60, 1, 2000, short=True),
-    Number("heat", "Temperature", 0.8, 0.0, 2.0, 0.05, short=True),
-    Menu("effort", "Reasoning", "none",
-        lambda: {"none": "Effort not set", "low": "Low effort", "medium": "Medium effort",
-                 "high": "High effort"},
+    Number("reply", N_("Tokens"), 60, 1, 2000, short=True),
+    Number("heat", N_("Temperature"), 0.8, 0.0, 2.0, 0.05, short=True),
+    Menu("effort", N_("Reasoning"), "none",
+        {"none": N_("Effort not set"), "low": N_("Low effort"), "medium": N_("Medium effort"),
+            "high": N_("High effort")},
         acts=lambda read: read("endpoint") != "completions"),
-    Text("decoding", "Decoding (JSON)", "", max_chars=MAX_DECODING,
+    Text("decoding", N_("Decoding (JSON)"), "", max_chars=MAX_DECODING,
         placeholder='{"method": "beam", "num_beams": 4}',
-        help="Any decoding method with its settings, as in a trace file; empty for sampling. "
-        "What it says goes before the fields beside it."),
+        help=N_("Any decoding method with its settings, as in a trace file; empty for "
+            "sampling. What it says goes before the fields beside it.")),
 )  # fmt: skip
 
 
@@ -82,8 +83,12 @@ def body() -> tuple[Any, dict[str, Any]]:
 def _require_offered(where: str) -> None:
     if where not in models.offered() and models.is_on_server(where):
         raise ModelError(
-            "The endpoint offers models by the operator's names: start the app with "
-            f"{variable('models')}=large={where} and choose large, or choose another model."
+            Message(
+                "The endpoint offers models by the operator's names: start the app with "
+                "{variable}=large={where} and choose large, or choose another model.",
+                variable=variable("models"),
+                where=where,
+            )
         )
 
 
@@ -100,5 +105,5 @@ def decoding_in(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         settings = None
     if not isinstance(settings, dict):
-        raise ConfigError('decoding is a JSON object, such as {"method": "greedy"}.')
+        raise ConfigError(Message('decoding is a JSON object, such as {"method": "greedy"}.'))
     return settings

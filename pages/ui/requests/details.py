@@ -11,6 +11,7 @@ import streamlit as st
 
 from core.decoding.counting import counted, duration
 from core.decoding.methods import config_to_dict
+from core.language import N_, tr, trn
 from core.server.api.history import Record
 from core.traces.data_path.types import DataPath
 from pages.ui.hosting import endpoint
@@ -20,9 +21,10 @@ from pages.ui.run.display.panel import Tab
 # Calls within calls that are written; the files hold all.
 _DEPTH = 5
 # Measured on the embedded model, 40 tokens.
-_NO_PATH = (
-    "The functions that this request went through were not recorded. While the switch is on, those "
-    "of every new request are; it takes about 1.6 times as long then."
+_NO_PATH = N_(
+    "The functions that this request went through were not recorded. While "
+    "the switch is on, those of every new request are; it takes about 1.6 "
+    "times as long then."
 )
 
 
@@ -35,9 +37,9 @@ def draw(record: Record, choice: int) -> None:
     panel.tabs(
         "request-look",
         {
-            "settings": Tab("Settings", partial(_settings, record, choice)),
-            "prompt": Tab("Prompt", partial(_prompt, record, choice)),
-            "path": Tab("Data path", partial(_path, record)),
+            "settings": Tab(N_("Settings"), partial(_settings, record, choice)),
+            "prompt": Tab(N_("Prompt"), partial(_prompt, record, choice)),
+            "path": Tab(N_("Data path"), partial(_path, record)),
         },
         linked=False,
     )
@@ -46,16 +48,16 @@ def draw(record: Record, choice: int) -> None:
 def _settings(record: Record, choice: int) -> None:
     sent, used = st.columns(2)
     with sent:
-        st.subheader("As it was sent", anchor=False)
+        st.subheader(tr("As it was sent"), anchor=False)
         if record.request_id:
             st.text(f"x-request-id: {record.request_id}")
         _json(dict(record.body), "content")
     with used:
-        st.subheader("As it was understood", anchor=False)
+        st.subheader(tr("As it was understood"), anchor=False)
         if choice >= 0:
             _json(config_to_dict(record.configs[choice]), 360)
         else:
-            st.text("No run of it has begun: its settings are not known.")
+            st.text(tr("No run of it has begun: its settings are not known."))
 
 
 def _json(value: Any, height: Any) -> None:
@@ -65,20 +67,20 @@ def _json(value: Any, height: Any) -> None:
 
 def _prompt(record: Record, choice: int) -> None:
     if not record.traces:
-        st.text("The prompt is here once a run has ended.")
+        st.text(tr("The prompt is here once a run has ended."))
         return
     trace = record.traces[min(choice, len(record.traces) - 1)]
     ids = trace.prompt_ids
-    st.subheader("As the model saw it", anchor=False)
+    st.subheader(tr("As the model saw it"), anchor=False)
     st.code(trace.rendered_prompt or trace.prompt, language=None, wrap_lines=True)
-    st.subheader(f"Its {counted(len(ids), 'token id')}", anchor=False)
+    st.subheader(trn("Its {count} token id", "Its {count} token ids", len(ids)), anchor=False)
     st.code(", ".join(map(str, ids)), language=None, wrap_lines=True)
 
 
 def _path(record: Record) -> None:
     service = endpoint.service()
     st.toggle(
-        "Record the data path of the next requests",
+        tr("Record the data path of the next requests"),
         value=service.watches(record.owner),
         key="watch_path",
         on_change=lambda: service.watch(record.owner, bool(st.session_state["watch_path"])),
@@ -93,12 +95,19 @@ def _calls(path: DataPath, stem: str) -> None:
     from core.traces.data_path import export
     from core.traces.data_path.text import as_lines
 
-    st.subheader("What ran, with what went in and came out", anchor=False)
+    st.subheader(tr("What ran, with what went in and came out"), anchor=False)
     count = counted(sum(1 for _ in path.walk()), "call")
     with st.container(key="path-files", horizontal=True, vertical_alignment="center", gap="small"):
-        st.text(f"{count} in {duration(path.seconds)}, recording included", width="stretch")
+        st.text(
+            tr(
+                "{calls} in {seconds}, recording included",
+                calls=count,
+                seconds=duration(path.seconds),
+            ),
+            width="stretch",
+        )
         _file("JSON", stem, lambda: export.as_json(path))
-        _file("Chrome trace", f"{stem}-chrome", lambda: export.as_chrome(path))
+        _file(tr("Chrome trace"), f"{stem}-chrome", lambda: export.as_chrome(path))
         _file("OpenTelemetry", f"{stem}-otlp", lambda: export.as_otlp(path))
     st.code("\n".join(as_lines(path, _DEPTH)), language=None, height=480)
 

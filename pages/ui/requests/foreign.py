@@ -13,7 +13,9 @@ from core.decoding.errors import TraceError
 from core.figures.base.labels import percent, visible_token
 from core.figures.base.theme import Theme
 from core.figures.decode.strip import kind_of, shown_text
+from core.language import N_, tr
 from core.traces.foreign import MAX_BYTES, ForeignAnswer, read_foreign
+from core.traces.foreign_formats import FORMATS
 from core.traces.foreign_tokens import ForeignToken
 from pages.ui.requests.state import RequestsView
 from pages.ui.run.figures import token_strip
@@ -21,19 +23,20 @@ from pages.ui.widgets import style, table
 
 _STRIP, _FIELD = "foreign-strip", "foreign"
 _TOP_SHOWN = 5
-_INTRO = (
-    "Paste an answer with log-probabilities, whole or streamed. It may come from any "
-    "OpenAI-compatible API (chat, completions, responses), Ollama, llama.cpp's /completion or "
-    "SGLang's /generate."
+_INTRO = N_(
+    "Paste an answer with log-probabilities, whole or streamed. It may come "
+    "from any OpenAI-compatible API (chat, completions, responses), Ollama, "
+    "llama.cpp's /completion or SGLang's /generate."
 )
 
 
 def menu(view: RequestsView) -> None:
     """The field for an answer, and what is wrong with what stands in it."""
-    with st.popover("Another server's answer", key="foreign-offer", type="tertiary"):
-        st.text(_INTRO)
+    with st.popover(tr("Another server's answer"), key="foreign-offer", type="tertiary"):
+        st.text(tr(_INTRO))
+        st.text(", ".join(each.name for each in FORMATS))
         st.text_area(
-            "Answer (JSON)",
+            tr("Answer (JSON)"),
             key=_FIELD,
             height=160,
             max_chars=MAX_BYTES // 4,
@@ -48,7 +51,7 @@ def _read(view: RequestsView) -> None:
     try:
         view.foreign = read_foreign(text) if text.strip() else None
     except TraceError as error:
-        view.failure = str(error)
+        view.failure = error.shown
     st.rerun()
 
 
@@ -60,13 +63,14 @@ def _close(view: RequestsView) -> None:
 def draw(view: RequestsView, answer: ForeignAnswer) -> None:
     """The text, the chosen place, and what such an answer can't tell."""
     with st.container(key="foreign-head", horizontal=True, vertical_alignment="center"):
-        st.header("An answer of another server", anchor=False, width="stretch")
-        st.button("Close", key="close_foreign", on_click=_close, args=(view,))
+        st.header(tr("An answer of another server"), anchor=False, width="stretch")
+        st.button(tr("Close"), key="close_foreign", on_click=_close, args=(view,))
     theme = style.theme()
     with st.container(key="text-panel", border=True, gap="small"):
-        named = visible_token(answer.model, 60) or "a model that is not named"
+        named = visible_token(answer.model, 60) or tr("a model that is not named")
         tokens = counted(len(answer.tokens), "token")
-        st.text(f"{named} · {tokens} · nothing of it was run or checked here")
+        nothing = tr("nothing of it was run or checked here")
+        st.text(f"{named} · {tr(tokens)} · {nothing}")
         token_strip.draw_tokens(
             _STRIP,
             view,
@@ -77,16 +81,18 @@ def draw(view: RequestsView, answer: ForeignAnswer) -> None:
             live=False,
             on_selected=partial(_selected, view),
         )
-        token_strip.draw_legend("probability", theme, "probability, as the other server says it")
+        token_strip.draw_legend(
+            "probability", theme, tr("probability, as the other server says it")
+        )
     at = min(view.foreign_at, len(answer.tokens) - 1)
     known, unknown = st.columns(2)
     with known:
         _draw_place(at, answer.tokens[at])
     with unknown:
-        st.subheader("What this answer can't tell", anchor=False)
+        st.subheader(tr("What this answer can't tell"), anchor=False)
         for sentence in answer.unknown:
             st.text(f"– {sentence}")
-    st.subheader("Every token", anchor=False)
+    st.subheader(tr("Every token"), anchor=False)
     _draw_all(answer)
 
 
@@ -98,10 +104,10 @@ def _selected(view: RequestsView) -> None:
 
 def _draw_place(at: int, token: ForeignToken) -> None:
     """The tokens that are named at one place; what they leave is a row of its own."""
-    st.subheader(f"Token {nth(at)}", anchor=False)
+    st.subheader(tr("Token {number}", number=nth(at)), anchor=False)
     st.text(f"{visible_token(token.text, 60)}: {_known_of(token)}")
     if token.tail_mass is None:
-        st.text("No other token is named at this place.")
+        st.text(tr("No other token is named at this place."))
         return
     emitted = (token.text, token.logprob)
     rows = [
@@ -116,7 +122,7 @@ def _draw_place(at: int, token: ForeignToken) -> None:
         "foreign-place",
         {
             "rank": [*(rank for rank, _, _ in rows), "?"],
-            "token": [*(text for _, text, _ in rows), "all others (which ones is not known)"],
+            "token": [*(text for _, text, _ in rows), tr("all others (which ones is not known)")],
             "probability": [*(math.exp(lp) for _, _, lp in rows), token.tail_mass],
         },
         numbers={"probability": "%.4f"},
@@ -126,9 +132,15 @@ def _draw_place(at: int, token: ForeignToken) -> None:
 
 def _known_of(token: ForeignToken) -> str:
     if token.logprob is None:
-        return "its probability is not given"
-    rank = f"rank {token.rank}" if token.rank else f"rank {token.least_rank} or later, not known"
-    return f"probability {percent(token.probability)}, {rank}"
+        return tr("its probability is not given")
+    rank = (
+        tr("rank {rank}", rank=token.rank)
+        if token.rank
+        else tr("rank {rank} or later, not known", rank=token.least_rank)
+    )
+    return tr(
+        "probability {probability}, {rank}", probability=percent(token.probability), rank=rank
+    )
 
 
 def _draw_all(answer: ForeignAnswer) -> None:
@@ -144,7 +156,7 @@ def _draw_all(answer: ForeignAnswer) -> None:
             "most probable": [_top(token) for token in tokens],
         },
         numbers={"probability": "%.4f", "not named": "%.4f"},
-        notes={"not named": "the probability of all tokens that the answer doesn't name"},
+        notes={"not named": N_("the probability of all tokens that the answer doesn't name")},
         most_rows=10,
     )
 
@@ -167,7 +179,12 @@ def _top(token: ForeignToken) -> str:
 def _strip_token(at: int, token: ForeignToken, theme: Theme) -> list[Any]:
     probability = _probability(token)
     shown = shown_text(token.added, token.text)
-    label = f"Token {nth(at)}: {visible_token(token.text)}, {_known_of(token)}"
+    label = tr(
+        "Token {number}: {token}, {known}",
+        number=nth(at),
+        token=visible_token(token.text),
+        known=_known_of(token),
+    )
     ground = theme.grid if probability is None else theme.uncertainty_color(1 - probability)
     ink = theme.text_on(ground)
     return [shown, ground, label, kind_of(token.added), None, ink]

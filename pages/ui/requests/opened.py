@@ -17,6 +17,7 @@ from core.export.part import of_figure
 from core.figures.base.grid import columns_for
 from core.figures.base.paper import Paper
 from core.figures.speculative.timeline import PHONE_COLUMNS, rounds_for
+from core.language import tr
 from core.server.api.history import Record
 from pages.ui import platform
 from pages.ui.hosting import endpoint
@@ -44,7 +45,7 @@ def draw(view: RequestsView, record: Record | None) -> bool:
     if record is None:
         view.look_at_example()
         if view.trace is not None:
-            st.header("What a request will look like", anchor=False)
+            st.header(tr("What a request will look like"), anchor=False)
             _finished(view, None, view.trace)
         return True
     _head(record)
@@ -66,20 +67,20 @@ def _ended(view: RequestsView, record: Record) -> None:
         _finished(view, record, view.trace)
         return
     with panel.box():
-        st.text(record.error or "This request was stopped before its first token.")
+        st.text(record.error or tr("This request was stopped before its first token."))
 
 
 def _head(record: Record) -> None:
     with st.container(
         key="request-head", horizontal=True, vertical_alignment="center", gap="small"
     ):
-        st.header(f"Request {record.number}", anchor=False, width="content")
+        st.header(tr("Request {number}", number=record.number), anchor=False, width="content")
         st.text(f"{shortened(record.model, 60)} · {prompt_of(record)}", width="stretch")
 
 
 def _live(view: RequestsView, record: Record) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button("Stop", key="stop_request", icon=":material/stop:", on_click=record.stop)
+        st.button(tr("Stop"), key="stop_request", icon=":material/stop:", on_click=record.stop)
         st.text(f"{STATES[record.state]} · {counted(record.tokens, 'token')}", width="stretch")
     trace = partial_trace_of(record)
     if trace is None:
@@ -103,7 +104,7 @@ def _text(view: RequestsView, trace: Trace, *, live: bool) -> None:
         token_strip.draw(view, trace, theme, by="probability", live=live)
         token_strip.draw_legend("probability", theme)
     else:
-        st.text(trace.text or "Decoding…")
+        st.text(trace.text or tr("Decoding…"))
 
 
 def _finished(view: RequestsView, record: Record | None, trace: Trace) -> None:
@@ -134,9 +135,9 @@ def _draw_rule(trace: Trace, record: Record | None) -> None:
     constraint = trace.config.shaping.constraint
     if record is not None and record.rule == "tools":
         names = ", ".join(map(_tool_name, record.body["tools"]))
-        st.text(f"Tools that it may call: {shortened(names, 200)}")
+        st.text(tr("Tools that it may call: {names}", names=shortened(names, 200)))
     elif constraint is not None:
-        st.text(f"Constraint: {constraint_words(constraint)}")
+        st.text(tr("Constraint: {rule}", rule=constraint_words(constraint)))
 
 
 def _tool_name(tool: Mapping[str, Any]) -> str:
@@ -155,9 +156,18 @@ def _beside(view: RequestsView, trace: Trace, compared: Record) -> None:
     words = its_trace.config.words if its_trace else STATES[compared.state]
     with st.container(key="status-beside", horizontal=True, vertical_alignment="center"):
         st.text(
-            f"Request {compared.number} · {words} · {_agreement(trace, its_trace)}", width="stretch"
+            " · ".join(
+                (
+                    tr("Request {number}", number=compared.number),
+                    tr(words),
+                    _agreement(trace, its_trace),
+                )
+            ),
+            width="stretch",
         )
-        st.button("Open it", key="swap", type="tertiary", on_click=view.choose, args=(compared.id,))
+        st.button(
+            tr("Open it"), key="swap", type="tertiary", on_click=view.choose, args=(compared.id,)
+        )
     if its_trace is None or not its_trace.token_steps:
         st.text(its_trace.text if its_trace else compared.error)
         return
@@ -172,15 +182,17 @@ def _beside(view: RequestsView, trace: Trace, compared: Record) -> None:
 def _agreement(trace: Trace, compared: Trace | None) -> str:
     """Describe the common prefix of two runs' tokens."""
     if compared is None:
-        return "no text"
+        return tr("no text")
     if trace.token_ids == compared.token_ids:
-        return "the same tokens"
+        return tr("the same tokens")
     pairs = zip(trace.token_ids, compared.token_ids, strict=False)
     same = next((at for at, (token, its) in enumerate(pairs) if token != its), None)
     if same is None:
         same = min(len(trace.token_ids), len(compared.token_ids))
     return (
-        f"the first {counted(same, 'token')} agree" if same else "they differ from the first token"
+        tr("the first {tokens} agree", tokens=counted(same, "token"))
+        if same
+        else tr("they differ from the first token")
     )
 
 
@@ -189,7 +201,9 @@ def _choices(view: RequestsView, record: Record) -> None:
         for at in range(len(record.traces)):
             is_shown = at == view.choice
             st.button(
-                f"Choice {nth(at)}{' (shown)' if is_shown else ''}",
+                tr("Choice {number} (shown)", number=nth(at))
+                if is_shown
+                else tr("Choice {number}", number=nth(at)),
                 key=f"choice-{at}",
                 type="primary" if is_shown else "secondary",
                 on_click=partial(view.take_choice, at),

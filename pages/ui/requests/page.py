@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.decoding.counting import counted
 from core.decoding.errors import DecodingError
+from core.language import N_, tr
 from core.server.api.errors import ApiError
 from core.server.api.history import Record
 from pages.ui import platform
@@ -18,8 +19,8 @@ from pages.ui.requests.state import RequestsView
 from pages.ui.run.display import bar, panel
 from pages.ui.widgets.controls.control import in_words
 
-WRONG_KEY = "This is no key of this server; its operator gives them out."
-NEEDS_KEY = "This server's requests are seen with the key that made them. Type your key above."
+WRONG_KEY = N_("This is no key of this server; its operator gives them out.")
+NEEDS_KEY = N_("This server's requests are seen with the key that made them. Type your key above.")
 
 
 def base_url() -> str:
@@ -33,7 +34,7 @@ def draw_send(view: RequestsView) -> None:
     with st.container(key="run-side", width="content", horizontal=True, gap="small"):
         _draw_code()
         st.button(
-            "Send",
+            tr("Send"),
             key="send",
             icon=":material/send:",
             type="primary",
@@ -52,7 +53,9 @@ def _send(view: RequestsView) -> None:
 
 
 def _draw_code() -> None:
-    popover = st.popover("As code", key="as-code", icon=":material/terminal:", on_change="rerun")
+    popover = st.popover(
+        tr("As code"), key="as-code", icon=":material/terminal:", on_change="rerun"
+    )
     # Closed it is empty: what colours code is a script of 1.6 MB.
     if not popover.open:
         return
@@ -84,7 +87,7 @@ def draw_key(view: RequestsView) -> None:
 
 def _read_key(view: RequestsView) -> None:
     typed = st.text_input(
-        "Key", type="password", key="api_key", max_chars=200, persist_state="session"
+        tr("Key"), type="password", key="api_key", max_chars=200, persist_state="session"
     )
     view.owner = None
     if typed:
@@ -99,7 +102,7 @@ def draw(view: RequestsView) -> None:
     panel.failure(endpoint.service().closed or view.failure)
     view.failure = ""
     if not endpoint.service().closed and view.owner is None:
-        st.text(NEEDS_KEY)
+        st.text(tr(NEEDS_KEY))
     elif not endpoint.service().closed:
         record = chosen(view)
         platform.poll(_list, bar.poll_seconds)(view, _seen(view, record))
@@ -139,7 +142,12 @@ def _list(view: RequestsView, drawn: tuple[str, bool]) -> None:
         if records:
             request_list.draw(records, drawn[0], view.choose)
         else:
-            st.text(f"No request yet. Send one from here, or point a client at {base_url()}.")
+            st.text(
+                tr(
+                    "No request yet. Send one from here, or point a client at {base_url}.",
+                    base_url=base_url(),
+                )
+            )
 
 
 def _head(view: RequestsView, records: list[Record]) -> None:
@@ -148,15 +156,22 @@ def _head(view: RequestsView, records: list[Record]) -> None:
     with st.container(
         key="requests-head", horizontal=True, vertical_alignment="center", gap="small"
     ):
-        st.header("Calls", anchor=False, width="content")
-        size = f"{counted(len(records), 'request')}, about {held:.1f} MB, " if records else ""
-        most = f"{history.most_records} requests, or {history.most_bytes // 2**20} MB"
-        seen = (
-            "" if endpoint.service().needs_key else "; every browser that opens this page sees them"
+        st.header(tr("Calls"), anchor=False, width="content")
+        most = tr(
+            "in memory only: the last {requests:,} requests, or {size} MB, are kept",
+            requests=history.most_records,
+            size=history.most_bytes // 2**20,
         )
-        st.text(f"{size}in memory only: the last {most}, are kept{seen}", width="stretch")
-        st.button("Follow the newest", key="follow", type="tertiary", on_click=view.choose,
+        parts = [most]
+        if records:
+            requests = counted(len(records), "request")
+            parts.insert(0, tr("{requests}, about {held:.1f} MB", requests=requests, held=held))
+        words = ", ".join(parts)
+        if not endpoint.service().needs_key:
+            words = tr("{kept}; every browser that opens this page sees them", kept=words)
+        st.text(words, width="stretch")
+        st.button(tr("Follow the newest"), key="follow", type="tertiary", on_click=view.choose,
             args=("",), disabled=not view.chosen)  # fmt: skip
-        st.button("Forget all", key="forget", type="tertiary", on_click=history.clear,
+        st.button(tr("Forget all"), key="forget", type="tertiary", on_click=history.clear,
             args=(view.owner or "",), disabled=not records)  # fmt: skip
         foreign.menu(view)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.decoding.counting import counted
 from core.decoding.validation import shortened
+from core.language import tr
 from core.server.api.endpoints import ENDPOINTS
 from core.server.api.history import Record
 from pages.ui.requests.state import STATES
@@ -68,7 +69,7 @@ def _cells(record: Record) -> tuple[str, ...]:
     first, rate = record.seconds_to_first_token, record.tokens_per_second
     return (
         str(record.number),
-        STATES[record.state],
+        tr(STATES[record.state]),
         ENDPOINTS[record.endpoint].label.lower(),
         ", ".join(filter(None, (record.method, record.rule))) or "…",
         prompt_of(record),
@@ -82,15 +83,15 @@ def description(record: Record) -> str:
     """A request in a sentence."""
     first, rate = record.seconds_to_first_token, record.tokens_per_second
     parts = [
-        f"Request {record.number}",
+        tr("Request {number}", number=record.number),
         ENDPOINTS[record.endpoint].label.lower(),
         record.model,
         record.method,
-        f"constrained by {record.rule}" if record.rule else "",
-        STATES[record.state],
-        counted(record.tokens, "token"),
-        "" if first is None else f"first token after {first:.2f} s",
-        "" if rate is None else f"{rate:.0f} tokens a second after the first",
-        f"asked: {prompt_of(record)}",
+        tr("constrained by {rule}", rule=record.rule) if record.rule else "",
+        tr(STATES[record.state]),
+        tr(counted(record.tokens, "token")),
+        "" if first is None else tr("first token after {seconds:.2f} s", seconds=first),
+        "" if rate is None else tr("{rate:.0f} tokens a second after the first", rate=rate),
+        tr("asked: {prompt}", prompt=prompt_of(record)),
     ]
     return ", ".join(filter(None, parts))

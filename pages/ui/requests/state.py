@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 from core.decoding.record.steps import NO_RECORD, TokenStep
 from core.decoding.record.trace import Timings, Trace
 from core.decoding.speculative.types import DraftRecord
+from core.language import N_
 from core.server.api.history import Record
 from core.traces.foreign import ForeignAnswer
 from pages.ui.run import jobs
@@ -15,12 +16,12 @@ from pages.ui.run.view import View
 
 # A request's state, as the page says it.
 STATES = {
-    "loading": "loading the model",
-    "waiting": "waiting for its turn",
-    "running": "decoding",
-    "finished": "finished",
-    "stopped": "stopped",
-    "failed": "failed",
+    "loading": N_("loading the model"),
+    "waiting": N_("waiting for its turn"),
+    "running": N_("decoding"),
+    "finished": N_("finished"),
+    "stopped": N_("stopped"),
+    "failed": N_("failed"),
 }
 
 

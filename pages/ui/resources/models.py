@@ -15,6 +15,7 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.errors import LoadingStoppedError, ModelError
+from core.language import N_, Message, tr
 from core.models import recent
 from core.models.packaged import PACKAGED, is_installed
 from core.models.places import EMBEDDED_FOLDER
@@ -31,14 +32,17 @@ from pages.ui.platform import reach, session
 DEFAULT_MODEL = "embedded:target"
 DEFAULT_REWARD = "embedded:reward"
 WARM_UP_DELAY = 1.5
-NOT_OFFERED = "This server doesn't offer that model: choose one of its list."
-NOT_LOADED = "{where} can't be loaded now; who runs this server finds the reason in its log."
-NO_MODEL_THERE = (
-    "No model can be read at {where}: give a GGUF file, the folder that holds config.json and "
-    "safetensors weights, a hub id (OWNER/NAME), or a built-in model."
+NOT_OFFERED = N_("This server doesn't offer that model: choose one of its list.")
+NOT_LOADED = N_("{where} can't be loaded now; who runs this server finds the reason in its log.")
+NO_MODEL_THERE = N_(
+    "No model can be read at {where}: give a GGUF file, the folder that "
+    "holds config.json and safetensors weights, a hub id (OWNER/NAME), or a "
+    "built-in model."
 )
-EMBEDDED_KNOWS = "Knows English stories, lists, short facts and sums; no Japanese, Korean or emoji."
-PACKAGED_KNOWS = " For real English and a chat template choose smollm2."
+EMBEDDED_KNOWS = N_(
+    "Knows English stories, lists, short facts and sums; no Japanese, Korean or emoji."
+)
+PACKAGED_KNOWS = N_("For real English and a chat template choose smollm2.")
 
 _TOKENIZER = "tokenizer.json"
 
@@ -70,6 +74,13 @@ def diffusion() -> list[str]:
     return [f"embedded:{name}" for name in list_diffusion()]
 
 
+def heads() -> list[str]:
+    """Return the names of the embedded draft heads, which one source of drafts alone takes."""
+    from core.models.places import list_heads
+
+    return [f"embedded:{name}" for name in list_heads()]
+
+
 def offered() -> list[str]:
     """Return the embedded, the operator's and, on one's own machine, the installed models."""
     packaged = filter(is_installed, PACKAGED) if free_choice() else ()
@@ -85,13 +96,13 @@ def options() -> list[str]:
 def hint(where: str) -> str:
     """Return the note that the picker shows for a model; empty for none."""
     if where in PACKAGED and not is_installed(where):
-        return f"{PACKAGED[where].words} is not installed yet."
+        return tr("{words} is not installed yet.", words=tr(PACKAGED[where].words))
     if where in PACKAGED:
-        return f"{PACKAGED[where].words}: {PACKAGED[where].look_for}"
+        return f"{tr(PACKAGED[where].words)}: {tr(PACKAGED[where].look_for)}"
     if is_embedded(where):
-        return EMBEDDED_KNOWS + (PACKAGED_KNOWS if free_choice() else "")
+        return " ".join(map(tr, (EMBEDDED_KNOWS, PACKAGED_KNOWS)[: 1 + free_choice()]))
     if where not in _described() and is_on_server(where):
-        return "On a server: what it gives is asked at the first run."
+        return tr("On a server: what it gives is asked at the first run.")
     return _described().get(where, "")
 
 
@@ -135,7 +146,7 @@ def free_choice() -> bool:
 
 def is_embedded(where: str) -> bool:
     """Return whether a model ships with the app, so that loading needs nothing else."""
-    return where in (*embedded(), *diffusion())
+    return where in (*embedded(), *diffusion(), *heads())
 
 
 def may_have_embedded_tokens(where: str) -> bool:
@@ -160,13 +171,17 @@ def is_at_hand(where: str) -> bool:
 
 def unknown(where: str) -> str:
     """Return why a model isn't offered, without reading any file of it; empty if it may be."""
-    if where in options() or where in diffusion():
+    if where in options() or where in (*diffusion(), *heads()):
         return ""
     if not free_choice():
         return NOT_OFFERED
     if not where.startswith("embedded:"):
         return ""
-    return f"There is no built-in model {where}: choose {' or '.join(embedded())}."
+    return tr(
+        "There is no built-in model {where}: choose {embedded}.",
+        where=where,
+        embedded=" or ".join(embedded()),
+    )
 
 
 def _load(where: str, should_stop: ShouldStop, report: Report) -> Any:
@@ -219,13 +234,13 @@ def _see_folder(where: str, place: str) -> None:
     try:
         folder = Path(place).expanduser()
     except RuntimeError:  # The home of an unknown user.
-        raise ModelError(NO_MODEL_THERE.format(where=where)) from None
+        raise ModelError(Message(NO_MODEL_THERE, where=where)) from None
     file = gguf_in(folder, where)
     if file is None or not begins_as_gguf(file):
         try:
             check_folder(folder, where)
         except ModelError:
-            raise ModelError(NO_MODEL_THERE.format(where=where)) from None
+            raise ModelError(Message(NO_MODEL_THERE, where=where)) from None
 
 
 def load(
@@ -261,7 +276,7 @@ def _offered(where: str, make: Callable[[], Any]) -> Any:
             raise
         # The reason may contain details of this machine, which only its operator should see.
         print(f"{where}: {error}", file=sys.stderr)
-        raise ModelError(NOT_LOADED.format(where=where)) from None
+        raise ModelError(Message(NOT_LOADED, where=where)) from None
 
 
 def load_rewards(where: str, should_stop: Callable[[], bool]) -> Any:

@@ -14,6 +14,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
 from core.figures.base.labels import plain_name, visible_token
+from core.language import tr
 from pages.ui.platform import slot
 from pages.ui.registry import Page
 from pages.ui.run import address, shared
@@ -48,7 +49,7 @@ def control_values_of(view: View, trace: Trace, controls: RunControls) -> dict[s
     for key, name in (("model", trace.model_id), (controls.draft, trace.draft_id)):
         row = row_of(key) if key and name else None
         if isinstance(row, Menu) and row.takes(row.in_address(name)):
-            values[key] = name
+            values.setdefault(key, name)
     return values
 
 
@@ -116,14 +117,18 @@ def note(view: View, page: Page) -> str:
         return ""  # The page shows the controls' error.
     labels = [row.name for row in rows if row.key not in controls.acting]
     if len(labels) > _MOST_NAMED:
-        labels[_MOST_NAMED - 1 :] = [f"{len(labels) - _MOST_NAMED + 1} more"]
+        labels[_MOST_NAMED - 1 :] = [tr("{number} more", number=len(labels) - _MOST_NAMED + 1)]
     if labels:
-        return f"Changed since this run: {', '.join(labels)}. Press Run."
+        return tr("Changed since this run: {labels}. Press Run.", labels=", ".join(labels))
     if view.source != "run":
         return ""
     lacking = _beyond(view.shown_request, view.trace, controls, values)
     words = ", ".join(_in_words(name, held) for name, held in lacking[:_MOST_NAMED])
-    return f"No control here sets this run's {words}: Run makes another." if words else ""
+    return (
+        tr("No control here sets this run's {settings}: Run makes another.", settings=words)
+        if words
+        else ""
+    )
 
 
 def _beyond(

@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from threading import Lock
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from core import DecodingError, ModelError
+from core import DecodingError, language
 from core.decoding.record.steps import Step
 from core.decoding.record.trace import Trace
+from core.language import N_, Message, tr
 from core.server.job import JobState, ModelJob, tokens_in
 from core.server.queue import QUEUE
 from core.server.worker.reference import UnloadedModel
@@ -22,6 +23,7 @@ from pages.ui.platform import session
 from pages.ui.platform.guard import UNEXPECTED
 from pages.ui.resources import models
 from pages.ui.run.request import Fork, Request
+from pages.ui.run.same_model import require_same
 from pages.ui.widgets.controls.control import in_words
 
 POLL_SECONDS = 0.15
@@ -31,15 +33,18 @@ SELDOM_POLL_SECONDS, CROWDED_POLL_SECONDS = 1.5, 0.08
 # More than a page starts by itself: the lab makes three measurements of each step that it shows.
 # A stopped job ends at its next step, and until then counts only as one of the session's threads.
 MOST_JOBS, MOST_THREADS = 12, 48
-TOO_MANY = f"You have {MOST_JOBS} pieces of work under way: stop one, or wait until one has ended."
+TOO_MANY = Message(
+    "You have {most_jobs} pieces of work under way: stop one, or wait until one has ended.",
+    most_jobs=MOST_JOBS,
+)
 # A view that polled no job for this long isn't visible: a hidden tab, or a page that was left.
 UNSEEN_SECONDS = 15.0
 # A job not polled for this long is cancelled: a hidden tab polls once in 50 s (`browser.js`).
 ABANDONED_SECONDS = 120.0
 # The same for a disconnected browser, which may come back after a broken connection.
 GONE_SECONDS = 15.0
-WAITING, LOADING = "Waiting for other sessions", "Loading the model"
-RUN_AGAIN = "press Run to make it again"
+WAITING, LOADING = N_("Waiting for other sessions"), N_("Loading the model")
+RUN_AGAIN = Message("press Run to make it again")
 P = ParamSpec("P")
 T = TypeVar("T")
 _lock, _active = Lock(), set["Job"]()
@@ -53,19 +58,23 @@ class Job(ModelJob):
         session: the browser session that it belongs to; None outside of one.
         counts: finished runs and all runs, for work that makes several.
         left: the remaining time in words; empty while unknown.
+        language: its reader's, for its stages and its error.
     """
 
     session: str | None = None
-    stage: str = "Starting"
+    stage: str = N_("Starting")
     counts: tuple[int, int] = (0, 1)
     left: str = ""
     watched: float = field(default_factory=time.monotonic)
+    language: str = field(default_factory=language.current)
 
     @property
     def runs_words(self) -> str:
         """Progress in words of work that makes several runs."""
-        parts = [self.stage, "{:,} of {:,} runs".format(*self.counts), f"{self.seconds:.0f} s"]
-        return " · ".join([*parts, self.left] if self.left else parts)
+        done, total = self.counts
+        runs = tr("{done:,} of {total:,} runs", done=done, total=total)
+        parts = [tr(self.stage), runs, f"{self.seconds:.0f} s", self.left]
+        return " · ".join(filter(None, parts))
 
     @property
     def tokens(self) -> int:
@@ -108,6 +117,11 @@ class Job(ModelJob):
     def unless_stopped(self, result: T) -> T | None:
         """Return the result; None if the job was stopped, as a partial result is of no use."""
         return None if self.should_stop() else result
+
+    def run(self, work: Callable[[Self], Any]) -> None:
+        """Do the work, with its stages and its error in the reader's language."""
+        with language.use(self.language):
+            super().run(work)
 
     def explain(self, error: Exception) -> str:
         """Return the page's message for one of the app's errors; log any other error."""
@@ -193,11 +207,11 @@ def decode(job: Job, request: Request) -> Trace:
 
     def on_step(step: Step) -> None:
         job.steps.append(step)
-        job.stage = "Decoding"
+        job.stage = tr("Decoding")
 
     if fork:
         return job.compute(
-            "Reading the text before the step",
+            tr("Reading the text before the step"),
             branch_checked,
             model,
             fork.trace,
@@ -207,9 +221,11 @@ def decode(job: Job, request: Request) -> Trace:
             on_step=on_step,
         )
     if request.reads:
-        return job.compute("Reading the text", read_checked, model, request.prompt, on_step=on_step)
+        return job.compute(
+            tr("Reading the text"), read_checked, model, request.prompt, on_step=on_step
+        )
     return job.compute(
-        "Reading the prompt",
+        tr("Reading the prompt"),
         collect_checked,
         model,
         request.prompt_for(model),
@@ -236,7 +252,7 @@ def grow(job: Job, requests: Sequence[Request]) -> Any:
         job.counts = fork.at_step + count, total
 
     traces = job.compute(
-        "Growing", branch_each_checked, model, fork.trace, fork.at_step, choices,
+        tr("Growing"), branch_each_checked, model, fork.trace, fork.at_step, choices,
         on_tokens=on_tokens,
     )  # fmt: skip
     return tuple(zip(traces, requests, strict=True))
@@ -263,7 +279,7 @@ def grow_above(
         job.counts = count, most
 
     grown = job.compute(
-        "Growing", grow_above_checked, model, fork.trace, fork.at_step, least,
+        tr("Growing"), grow_above_checked, model, fork.trace, fork.at_step, least,
         depth=depth, most=most, known=known, on_runs=on_runs,
     )  # fmt: skip
     runs: list[tuple[Trace, Request]] = []
@@ -285,7 +301,7 @@ def check_trace(job: Job, trace: Trace, *, with_model: bool) -> Any:
 
     model = load_for(job, trace) if with_model else None
     draft = load_draft_for(job, trace) if with_model else None
-    return tuple(job.compute("Checking", check, trace, model, draft))
+    return tuple(job.compute(tr("Checking"), check, trace, model, draft))
 
 
 def load_for(job: Job, trace: Trace) -> Any:
@@ -314,7 +330,7 @@ def load_rewards(job: Job, where: str) -> Any:
         ModelError: it can't be found, or isn't offered here.
         LoadingStoppedError: the job was stopped meanwhile.
     """
-    job.stage = "Loading the reward model"
+    job.stage = tr("Loading the reward model")
     return models.load_rewards(where, job.should_stop)
 
 
@@ -327,15 +343,8 @@ def load(job: Job, where: str, revision: str = "", dtype: str = "", remedy: str 
     """
     job.stage = LOADING
     model = models.load(where, job.should_stop, job.set_stage)
-    from core.decoding.checks.model_checks import is_of_dtype
     from core.models.threads import leave_a_processor
 
     leave_a_processor()
-    if revision and model.revision and revision != model.revision:
-        raise ModelError(f"This run was made with another version of the model: {remedy}.")
-    if not is_of_dtype(dtype, model):
-        raise ModelError(
-            f"This run was made in {dtype}, and its model is loaded here in {model.dtype}: "
-            f"{remedy}."
-        )
+    require_same(model, revision, dtype, remedy)
     return model

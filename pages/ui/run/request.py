@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from core.decoding.config import MethodConfig
 from core.decoding.errors import PromptError
 from core.decoding.record.trace import Trace
+from core.language import Message
 from pages.ui.run import shared
 from pages.ui.widgets.controls.control import Control, Read, value
 
@@ -75,7 +76,7 @@ class Request:
         if not model.has_chat_template:
             raise PromptError(
                 getattr(model, "template_fault", "")
-                or "This model has no chat template: switch the chat template off."
+                or Message("This model has no chat template: switch the chat template off.")
             )
         messages = [{"role": "system", "content": self.system}] if self.system.strip() else []
         ids: list[int] = model.encode_chat([*messages, {"role": "user", "content": self.prompt}])

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.record.trace import Trace
+from core.language import N_
 from pages.ui import platform
 from pages.ui.platform.slot import Slot
 from pages.ui.resources import models, prompts
@@ -20,21 +21,24 @@ MAX_PROMPT = 20_000
 # Key of the session's state: an example was picked, and the next drawn page may run it.
 RUN_EXAMPLE = "run_example"
 MAX_SEED = 2**31 - 1
-SEED = Number("seed", "Seed", 16, 0, MAX_SEED, width="stretch", field="seed",
-    help="The same seed, model, prompt and settings give the same run.")  # fmt: skip
+SEED = Number("seed", N_("Seed"), 16, 0, MAX_SEED, width="stretch", field="seed",
+    help=N_("The same seed, model, prompt and settings give the same run."))  # fmt: skip
 ROWS = declare(
-    Menu("model", "Model", models.DEFAULT_MODEL, lambda: {name: name for name in models.options()},
+    Menu("model", N_("Model"), models.DEFAULT_MODEL,
+        lambda: {name: name for name in models.options()},
         free=models.free_choice,
-        help="An embedded model, or type a local folder or a Hugging Face hub id. Any "
-        "decoder-only model with safetensors weights works, and most GGUF files: type the path. "
-        "A model on a server is typed as vllm:http://HOST:8000#MODEL, llamacpp:http://HOST:8080 "
-        "or openai:https://HOST#MODEL."),
-    Text("prompt", "Prompt", prompts.examples()[0].prompt, height=120, max_chars=MAX_PROMPT,
-        placeholder="Write what the model should continue."),
-    Toggle("chat", "Chat template", False,
-        help="Send the prompt as a user's message, in the markup that the model was trained on."),
-    Text("system", "System prompt", "", height=80, max_chars=MAX_PROMPT,
-        placeholder="Optional: how the model should answer."),
+        help=N_("An embedded model, or type a local folder or a Hugging Face hub id. Any "
+            "decoder-only model with safetensors weights works, and most GGUF files: "
+            "type the path. A model on a server is typed as "
+            "vllm:http://HOST:8000#MODEL, llamacpp:http://HOST:8080 or "
+            "openai:https://HOST#MODEL.")),
+    Text("prompt", N_("Prompt"), prompts.examples()[0].prompt, height=120, max_chars=MAX_PROMPT,
+        placeholder=N_("Write what the model should continue.")),
+    Toggle("chat", N_("Chat template"), False,
+        help=N_("Send the prompt as a user's message, in the markup that the model was "
+            "trained on.")),
+    Text("system", N_("System prompt"), "", height=80, max_chars=MAX_PROMPT,
+        placeholder=N_("Optional: how the model should answer.")),
     SEED,
 ) + figure_choices.ROWS  # fmt: skip
 # Names that the runs of a page have in common.

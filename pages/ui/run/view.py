@@ -6,8 +6,9 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
+from core import language
 from core.decoding.methods import method_of
-from core.decoding.record.notes import RECOMPUTED
+from core.decoding.record.notes import MADE_ELSEWHERE, RECOMPUTED
 from core.decoding.record.steps import NO_RECORD, Step, TokenStep
 from core.decoding.record.trace import Timings, Trace
 from core.decoding.speculative.types import DraftRecord, DraftRound
@@ -51,6 +52,7 @@ class PageView(BackgroundWork):
 
         Other threads call it too: a result and its key are stored in one assignment.
         """
+        key = (key, language.current())
         known = self.memory.get(name)
         if known is None or known[0] != key:
             known = self.memory[name] = (key, make())
@@ -148,8 +150,12 @@ class View(PageView):
         self.number += 1
 
     def open(self, trace: Trace, source: Source = "file") -> None:
-        """Show a trace from elsewhere; its checks are dropped and made again."""
+        """Show a trace from elsewhere; its checks are dropped and made again.
+
+        Notes tell what is unknown of a run that another program made.
+        """
         self.show(trace.with_checks(()), source)
+        self.failure = " ".join(words for key, words in trace.notes if key in MADE_ELSEWHERE)
         self.begin("check", jobs.check_trace(trace, with_model=False))
 
     def collect(self, name: str, result: Any) -> None:

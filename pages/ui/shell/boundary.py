@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from core.language import tr
 from pages.ui import platform
 from pages.ui.platform import guard, slot
 from pages.ui.registry import Page
@@ -25,10 +26,12 @@ def run(page: Page, draw: Callable[[], None]) -> None:
     except Exception as error:
         guard.say(guard.sentence(error))
         st.button(
-            "Reset this page",
+            tr("Reset this page"),
             key="start_afresh",
             icon=":material/restart_alt:",
-            help="Its example and its default settings; what you opened or ran here is forgotten.",
+            help=tr(
+                "Its example and its default settings; what you opened or ran here is forgotten."
+            ),
             on_click=_start_afresh,
             args=(page,),
         )

@@ -4,6 +4,8 @@
 const WINDOWS = { phone: "(max-width: 640px)", desktop: "(min-width: 1240px)" };
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
+  window.deWords = data.words;
+  document.documentElement.lang = data.language;
   const tab = (window.decodingExplorer ??= prepare(data.script));
   if (data.drawn < tab.drawn) return;
   tab.drawn = data.drawn;
@@ -228,7 +230,7 @@ function shorten(tab, { target }) {
   // No half of a character of two units.
   put(target, target.value.slice(0, most).replace(/[\uD800-\uDBFF]$/, ""));
   const [held, was] = [most, length].map((count) => count.toLocaleString("en"));
-  note(target, `This field takes ${held} characters: it holds the first of your ${was}.`);
+  note(target, tr("This field takes {held} characters: it holds the first of your {was}.", { held, was }));
 }
 
 // A decimal comma, which the browser would leave out; in a whole number it parts thousands.

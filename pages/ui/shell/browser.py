@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from core import language
 from pages.ui.platform.chart_script import SCRIPT
 from pages.ui.widgets import style
 from pages.ui.widgets.controls import control
@@ -50,6 +51,8 @@ def prepare(slots: Sequence[str], item: str, found: Callable[[str], None]) -> No
         _component(
             key=_KEY,
             data={
+                "words": language.script_words(),
+                "language": language.current(),
                 "theme": style.theme().name,
                 "window": style.window(),
                 "drawn": drawn_at(),

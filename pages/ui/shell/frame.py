@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.language import tr
 from pages.ui import platform
 from pages.ui.shell import glossary
 
@@ -11,8 +12,8 @@ from pages.ui.shell import glossary
 def intro(title: str, words: str) -> None:
     """Draw the page's title and its description in two sentences."""
     with st.container(key=platform.key("intro"), gap="small"):
-        st.title(title, anchor=False)
-        st.markdown(glossary.marked(words))
+        st.title(tr(title), anchor=False)
+        st.markdown(glossary.marked(tr(words)))
 
 
 def controls() -> st.delta_generator.DeltaGenerator:

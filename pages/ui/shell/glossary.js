@@ -18,23 +18,37 @@ function add(parent, name, text, attributes = {}) {
 
 function build(terms) {
   const sheet = add(document.body, "div", "", {
-    class: "de-glossary", popover: "auto", id: "de-glossary", role: "dialog", "aria-label": "Words", tabindex: "0",
+    class: "de-glossary", popover: "auto", id: "de-glossary", role: "dialog", tabindex: "0",
   });
-  add(sheet, "h2", "Words");
+  add(sheet, "h2", "");
   const list = add(sheet, "dl", "");
   const entries = new Map();
   for (const [term, meaning, slug] of terms) {
     const place = add(list, "dt", term);
-    add(list, "dd", meaning);
-    entries.set(slug, { term, meaning, place });
+    entries.set(slug, { term, meaning, place, told: add(list, "dd", meaning) });
   }
-  add(document.body, "button", "Words", {
-    class: "de-words", type: "button", popovertarget: "de-glossary", title: "What the words mean. Key: ?",
+  add(document.body, "button", "", {
+    class: "de-words", type: "button", popovertarget: "de-glossary",
     "aria-keyshortcuts": "?", "aria-haspopup": "dialog",
   });
   chooseKeys(sheet);
   sheet.addEventListener("toggle", ({ newState }) => newState === "open" && sheet.focus());
   point(sheet, entries);
+  sheet.entries = entries;
+}
+
+// All words in the reader's language, which may have changed.
+function name(terms) {
+  const sheet = document.getElementById("de-glossary");
+  const button = document.querySelector(".de-words");
+  sheet.ariaLabel = button.textContent = sheet.querySelector("h2").textContent = tr("Words");
+  button.title = tr("What the words mean. Key: ?");
+  sheet.querySelector(".keys span").textContent = tr("The keys ? and U act anywhere on a page.");
+  for (const [term, meaning, slug] of terms) {
+    const entry = Object.assign(sheet.entries.get(slug), { term, meaning });
+    entry.place.textContent = term;
+    entry.told.textContent = meaning;
+  }
 }
 
 // Keys of one character can be switched off (WCAG 2.1.4): who speaks to the computer types by accident.
@@ -43,7 +57,7 @@ function chooseKeys(sheet) {
   const root = document.documentElement;
   const label = add(sheet, "label", "", { class: "keys" });
   const box = add(label, "input", "", { type: "checkbox" });
-  label.append("The keys ? and U act anywhere on a page.");
+  add(label, "span", "");
   box.checked = !localStorage.getItem(KEYS_OFF);
   const obey = () => root.toggleAttribute("data-single-keys-off", !box.checked);
   box.addEventListener("change", () => {
@@ -147,4 +161,5 @@ function point(sheet, entries) {
 
 export default function ({ data }) {
   if (!document.getElementById("de-glossary")) build(data.terms);
+  name(data.terms);
 }

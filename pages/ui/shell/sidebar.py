@@ -11,9 +11,11 @@ import streamlit as st
 
 from core.decoding.counting import counted
 from core.decoding.errors import ConfigError
+from core.language import LANGUAGES, N_, tr
 from core.models.gguf.cache import cached_bytes, empty_cache
 from core.models.loading.memory import in_words
 from pages.ui import platform
+from pages.ui.platform import reader
 from pages.ui.resources import models, prompts
 from pages.ui.run import shared
 from pages.ui.widgets.controls.control import (
@@ -22,6 +24,8 @@ from pages.ui.widgets.controls.control import (
     value,
 )
 from pages.ui.widgets.controls.link import refused_models, report
+
+_LANGUAGE = "language-menu"
 
 
 def refuse_models(view: Callable[[], Any]) -> None:
@@ -50,15 +54,29 @@ def show(*, prompt: bool = True, model: bool = True, below_model: Callable[[str]
     _seed()
 
 
+def language() -> None:
+    """Draw the menu of languages, if there is a choice."""
+    names = reader.choices()
+    if len(names) > 1:
+        st.selectbox(
+            tr("Language"),
+            names,
+            names.index(reader.language()),
+            format_func=LANGUAGES.__getitem__,
+            key=_LANGUAGE,
+            on_change=lambda: reader.choose(st.session_state[_LANGUAGE]),
+        )
+
+
 def _model(below_model: Callable[[str], None]) -> None:
     with st.container(key="model-field", gap=None):
         _cache()
         if models.free_choice():
             draw("model")
         else:
-            draw("model", help="The models that this server offers.")
+            draw("model", help=N_("The models that this server offers."))
     if hint := models.hint(shared.model()):
-        st.html(f'<p class="de-hint">{escape(hint)}</p>')
+        st.html(f'<p class="de-hint">{escape(tr(hint))}</p>')
     below_model(shared.model())
     _server_key()
 
@@ -73,10 +91,11 @@ def prompt_fields() -> None:
 def _prompt() -> None:
     with st.container(key="prompt-field", gap=None):
         examples = prompts.examples(shared.model())
+        labels = [tr(example.label) for example in examples]
         st.menu_button(
-            "Examples",
+            tr("Examples"),
             list(range(len(examples))),
-            format_func=lambda place: examples[place].label,
+            format_func=labels.__getitem__,
             key="example_prompt",
             type="tertiary",
             on_click=_use_example,
@@ -92,13 +111,15 @@ def _server_key() -> None:
     if not origin:
         return
     st.text_input(
-        "Key of the server",
+        tr("Key of the server"),
         type="password",
         key="server_key",
         max_chars=500,
         autocomplete="off",
-        placeholder="One is set" if models.has_key(where) else "Only where it asks for one",
-        help=f"Kept in memory until the app ends, and sent to {escape(origin)} alone.",
+        placeholder=tr("One is set") if models.has_key(where) else tr("Only where it asks for one"),
+        help=tr(
+            "Kept in memory until the app ends, and sent to {origin} alone.", origin=escape(origin)
+        ),
         on_change=_use_key,
     )
 
@@ -107,7 +128,7 @@ def _use_key() -> None:
     try:
         models.take_key(shared.model(), str(st.session_state.pop("server_key", "")))
     except ConfigError as error:
-        report(error.plain)
+        report(error.shown)
 
 
 def _cache() -> None:
@@ -115,13 +136,19 @@ def _cache() -> None:
     count, size = cached_bytes() if models.free_choice() else (0, 0)
     if not size:
         return
-    with st.popover("Cache", type="tertiary", key="model_cache"), st.container(key="gguf-cache"):
-        st.html(f'<p class="de-hint">GGUF cache: {counted(count, "model")}, {in_words(size)}</p>')
+    with (
+        st.popover(tr("Cache"), type="tertiary", key="model_cache"),
+        st.container(key="gguf-cache"),
+    ):
+        words = tr(
+            "GGUF cache: {models}, {size}", models=counted(count, "model"), size=in_words(size)
+        )
+        st.html(f'<p class="de-hint">{words}</p>')
         st.button(
-            "Empty the cache",
+            tr("Empty the cache"),
             key="empty_gguf_cache",
             type="tertiary",
-            help="Remove the converted GGUF files; the next load of one converts it again.",
+            help=tr("Remove the converted GGUF files; the next load of one converts it again."),
             on_click=_empty_cache,
         )
 
@@ -135,7 +162,7 @@ def _hint() -> None:
         str(value("prompt")), bool(value("chat")), str(value("system")), shared.model()
     )
     if example is not None:
-        st.html(f'<p class="de-hint">{escape(example.look_for)}</p>')
+        st.html(f'<p class="de-hint">{escape(tr(example.look_for))}</p>')
 
 
 def _use_example(examples: Sequence[prompts.Example]) -> None:
@@ -146,7 +173,7 @@ def _use_example(examples: Sequence[prompts.Example]) -> None:
 
 def _chat() -> None:
     if models.has_chat_template(str(value("model"))) is False:
-        draw("chat", disabled=True, help="This model has no chat template.")
+        draw("chat", disabled=True, help=N_("This model has no chat template."))
     else:
         draw("chat")
     if shared.chat():
@@ -159,10 +186,10 @@ def _seed() -> None:
     ):
         draw("seed")
         st.button(
-            "Draw a new seed",
+            tr("Draw a new seed"),
             icon=":material/casino:",
             key="new_seed",
-            help="Another seed gives another run.",
+            help=tr("Another seed gives another run."),
             on_click=_new_seed,
         )
 

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.record.trace import Trace
-from core.decoding.speculative.config import MAX_POSTERIOR, Acceptance, Speculative
+from core.decoding.speculative.config import MAX_LAYERS, MAX_POSTERIOR, Acceptance, Speculative
 from core.decoding.speculative.sources import SOURCES, DraftSource
 from core.figures.base.labels import visible_token
 from core.models.places import DEFAULT_DRAFT, DEFAULT_DRAFTS
@@ -108,6 +108,17 @@ ROWS = declare(
     Number("ngram_size", "Lookup n-gram", 2, 1, 10, field="lookup_ngram",
         acts=_sets("lookup_ngram"),
         help="Length of the longest n-gram that prompt lookup searches for."),
+    Number("ngram_min", "Shortest n-gram", 1, 1, 10, field="lookup_min", acts=_sets("lookup_min"),
+        help="Length of the shortest n-gram that prompt lookup searches for."),
+    Number("suffix_factor", "Tokens a matched token", 1.0, 0.5, 8.0, 0.5, width="stretch",
+        field="suffix_factor", acts=_sets("suffix_factor"),
+        help="The draft is at most this many times as long as the suffix that was found again."),
+    Number("suffix_min_prob", "Least share", 0.1, 0.0, 1.0, 0.05, width="stretch",
+        field="suffix_min_prob", acts=_sets("suffix_min_prob"),
+        help="The draft ends before a token that followed too seldom."),
+    Number("exit_layer", "Exit after layer", 2, 1, MAX_LAYERS, field="exit_layer",
+        acts=_sets("exit_layer"),
+        help="Number of the target’s first layers that draft; it must have more."),
     Number("confidence", "Confidence threshold", 0.0, 0.0, 1.0, 0.05, width="stretch",
         field="draft_threshold", acts=_sets("draft_threshold"),
         help="Drafting ends after a token with a lower draft probability. 0 is off."),
@@ -147,7 +158,8 @@ _RUN = (
 
 _FOLDED = (
     *FILTER_KEYS,
-    *("scoring", "adaptive", "ngram_size", "confidence", "own_temperature", "draft_temperature"),
+    *("scoring", "adaptive", "ngram_size", "ngram_min", "suffix_factor", "suffix_min_prob"),
+    *("exit_layer", "confidence", "own_temperature", "draft_temperature"),
     *("typical_epsilon", "typical_delta"),
     *constraint.KEYS,
 )

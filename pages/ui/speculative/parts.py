@@ -74,6 +74,22 @@ OUTCOMES = PagePart(
     lambda view, trace: view.counted and {"found": view.counted, "trace": trace},
     "count the outcomes first",
 )
+TRANSLATION = PagePart(
+    "translation",
+    figures.spec_translation,
+    lambda view, trace: (
+        {"trace": trace, "at": selected_round(view)}
+        if any(step.translation for step in trace.rounds)
+        else None
+    ),
+    where=lambda view: f"round-{nth(selected_round(view))}",
+)
+EXITS = PagePart(
+    "exits",
+    figures.spec_exits,
+    lambda view, trace: view.exits and {"exits": view.exits, "trace": trace},
+    "measure the exit layers first",
+)
 SERVER = PagePart(
     "server-speculation",
     figures.server_speculation,
@@ -105,5 +121,5 @@ PARTS = (
         OUTCOMES,
         SERVER,
     ),
-    THREE,
+    *(THREE, EXITS, TRANSLATION),
 )

@@ -18,6 +18,7 @@ from core.figures.speculative.metrics import (
     spec_scoring_data,
 )
 from core.figures.speculative.same import identity_words
+from core.figures.speculative.sources.exits import exit_words
 from core.figures.speculative.time import verdict
 from core.figures.speculative.words import emitted, kind_color
 from pages.ui.run.files import save
@@ -54,6 +55,8 @@ def _notes(view: SpecView, trace: Trace) -> list[NamedTable]:
     notes.append(("Metrics of this run.", spec_metrics_data(trace, view.comparison, view.sweep)))
     if view.sweep is not None:
         notes.append(("Draft lengths, measured.", figures.spec_sweep_data(view.sweep)))
+    if view.exits is not None:
+        notes.append((exit_words(view.exits), figures.spec_exits_data(view.exits)))
     if view.scored is not None:
         notes.append((scoring_words(view.scored), spec_scoring_data(view.scored)))
     config = trace.config

@@ -11,7 +11,12 @@ from core.decoding.by_engine.speculation import ServerSpeculation
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import AcceptanceTable
 from core.decoding.speculative.config import Acceptance
-from core.decoding.speculative.measurement.report import Comparison, LengthSweep, Losslessness
+from core.decoding.speculative.measurement.report import (
+    Comparison,
+    ExitLayers,
+    LengthSweep,
+    Losslessness,
+)
 from core.decoding.speculative.types import DraftRound
 from core.figures.opening import telling_token
 from core.figures.speculative.timeline import COLUMNS, PHONE_COLUMNS, rounds_for
@@ -33,7 +38,7 @@ _NO_TOKEN = (
 _NOWHERE = (-1, 0)
 # Width of the timeline beside the text in a window of 1280 px.
 _BESIDE_TEXT = 618
-MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone", "server")
+MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone", "server", "exits")
 
 
 class ServerRun(NamedTuple):
@@ -56,9 +61,9 @@ class SpecView(View):
 
     Args:
         token: the selected token as (round, place in it); the target's own has place -1.
-        comparison, sweep, scored, counted, alone, server: what was measured on demand, each by the
-            job of its name; `scored` holds runs of both ways of scoring, `alone` is target-only
-            decoding, `server` the server's own speculation.
+        comparison, sweep, scored, counted, alone, server, exits: what was measured on demand, each
+            by the job of its name; `scored` holds runs of both ways of scoring, `alone` is
+            target-only decoding, `server` the server's own speculation.
         compared_alone: the number of the greedy run for which the target ran alone by itself.
         linked: the token that the link names, until the run that it names is there.
         three: the enumeration on three tokens, as they were typed when the page was drawn.
@@ -76,6 +81,7 @@ class SpecView(View):
     counted: Losslessness | None = None
     alone: Trace | None = None
     server: ServerRun | None = None
+    exits: ExitLayers | None = None
     compared_alone: int = 0
     linked: tuple[int, int] | None = None
     three: ThreeTokenExample | None = None

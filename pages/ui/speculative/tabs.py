@@ -181,6 +181,8 @@ def _verification(view: SpecView, trace: Trace) -> None:
     prefetch = _prefetch(view, trace)
     figure.chart(parts.VERIFICATION.part(view, trace), (view.number, at, place), ahead=prefetch)
     _facts(view, trace, at, place, prefetch)
+    if trace.rounds[at].translation:
+        figure.chart(parts.TRANSLATION.part(view, trace), (view.number, at))
 
 
 def _show(view: SpecView, at: int, place: int) -> None:
@@ -284,7 +286,7 @@ _ENDS = {
     "room": "Fewer tokens were drafted than the length allows: no more would have fitted.",
     "confidence": "Drafting ended here by the confidence threshold.",
     "eos": "Drafting ended with a drafted end of sequence.",
-    "no_match": "Prompt lookup found no more text to repeat.",
+    "no_match": "The text gave no more tokens to propose.",
 }
 
 
@@ -297,6 +299,6 @@ def _ends(trace: Trace, at: int) -> None:
         caches += f", draft {draft_sizes.before} → {draft_sizes.peak} → {draft_sizes.after}"
     words = f"Cached tokens before the round, at most, after the rollback: {caches}."
     if step.masks:
-        models = "both models" if step.draft_cache else "the target"
+        models = "target and draft" if step.draft_cache else "the target"
         words += f" The constraint of {models} is rolled back to the same token."
     st.caption(f"{words} {_ENDS.get(step.draft_end, '')}")

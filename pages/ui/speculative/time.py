@@ -64,6 +64,7 @@ def metrics(view: SpecView, trace: Trace) -> None:
     figure.chart(parts.POSITIONS.part(view, trace), (view.number,), across=True)
     if view.sweep is not None:
         figure.chart(parts.ACCEPTANCE.part(view, trace), (view.number, view.sweep), across=True)
+    _exits(view, trace)
     narrow = style.narrow()
     table.draw(
         "metrics",
@@ -79,6 +80,18 @@ def metrics(view: SpecView, trace: Trace) -> None:
         )
     if missing := unmeasured(view.comparison, view.sweep):
         st.caption(missing)
+
+
+def _exits(view: SpecView, trace: Trace) -> None:
+    measurement.row(
+        view,
+        "exits",
+        "Measure the exit layers",
+        lambda: work.exits(trace),
+        "Acceptance of drafts by the target’s first layers, with their likeliest tokens.",
+    )
+    if view.exits is not None:
+        figure.chart(parts.EXITS.part(view, trace), (view.number, view.exits), across=True)
 
 
 def unmeasured(comparison: Comparison | None, sweep: LengthSweep | None) -> str:

@@ -45,6 +45,18 @@ def count(trace: Trace, runs: int, tokens: int) -> Job:
 
 
 @jobs.in_background
+def exits(job: Job, trace: Trace) -> Any:
+    """Measure the acceptance of every exit layer; the result is an `ExitLayers`."""
+    from core.decoding.speculative.measurement.exits import exit_layers
+
+    def on_progress(done: int, total: int) -> None:
+        job.stage = place_of("Layer", min(done, total - 1), total)
+
+    model = jobs.load_for(job, trace)
+    return job.compute("Layer 1", exit_layers, model, trace, on_progress=on_progress)
+
+
+@jobs.in_background
 def alone(job: Job, trace: Trace) -> Trace | None:
     """The target without a draft, under the same settings; the result is a `Trace`."""
     from core import collect

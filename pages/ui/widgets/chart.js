@@ -127,7 +127,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   listen(chart.part);
   chart.tell = setTriggerValue;
   Promise.all([load(data.script), loadFonts()]).then(() => drawInTurn(chart), (error) => {
-    if (!chart.drawn) chart.plot.textContent = "The chart's script could not be loaded. Reload the page.";
+    if (!chart.drawn) chart.plot.textContent = tr("The chart's script could not be loaded. Reload the page.");
     console.error(error);
   });
   // A call's end may be that of the chart, or of data that newer ones have overtaken.

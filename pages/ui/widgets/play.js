@@ -80,8 +80,8 @@ function stop(play) {
 }
 
 function name(play) {
-  play.button.textContent = play.playing ? "❚❚ Pause" : "▶ Play";
-  play.button.setAttribute("aria-label", play.playing ? "Pause" : "Play");
+  play.button.textContent = `${play.playing ? "❚❚" : "▶"} ${play.playing ? tr("Pause") : tr("Play")}`;
+  play.button.setAttribute("aria-label", play.playing ? tr("Pause") : tr("Play"));
 }
 
 function jump(play, count) {

@@ -2,7 +2,7 @@
 
 function say(stepper, at) {
   const { count, marked } = stepper.data;
-  stepper.place.textContent = `Step ${at + 1} of ${count.toLocaleString("en")}`;
+  stepper.place.textContent = tr("Step {nth} of {count}", { nth: at + 1, count: count.toLocaleString("en") });
   const to = { previous: at > 0, next: at < count - 1, uncertain: marked.some((one) => one !== at) };
   for (const [name, button] of Object.entries(stepper.buttons)) button.disabled = !to[name];
 }
@@ -23,6 +23,7 @@ function create(root) {
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".stepper");
   if (!root) return undefined;
+  trAll(root);
   const stepper = (root.stepper ??= create(root));
   // While the module loads, a later call may overtake an earlier one.
   if (data.drawn < stepper.drawn) return undefined;

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
+from core.language import tr
 from pages.ui import platform
 from pages.ui.widgets import closed
 
@@ -49,12 +50,15 @@ def draw(
     frame, help_texts, wide = pd.DataFrame(data), notes or {}, dict(widths or {})
     columns: dict[str, Any] = {
         name: st.column_config.NumberColumn(
-            format=form, help=help_texts.get(name), width=wide.pop(name, None)
+            tr(name),
+            format=form,
+            help=(name in help_texts and tr(help_texts[name])) or None,
+            width=wide.pop(name, None),
         )
         for name, form in (numbers or {}).items()
     }
-    for name, width in wide.items():
-        columns[name] = st.column_config.Column(width=width)
+    for name in frame.columns.difference(list(columns)):
+        columns[name] = st.column_config.Column(tr(name), width=wide.get(name))
     st.dataframe(
         frame,
         key=key,

@@ -57,6 +57,12 @@ class LessonPanel:
         place = self.marked(step)
         place.wait_for()
         expect(place).to_be_in_viewport()
+        # The head of the place stands above a phone's sheet.
+        self.page.wait_for_function(
+            "place => place.getBoundingClientRect().top < innerHeight - (parseFloat("
+            "document.documentElement.style.getPropertyValue('--de-sheet')) || 0)",
+            arg=place.element_handle(),
+        )
 
     def act(self, step: LessonStep) -> None:
         """Do what the step asks for."""

@@ -27,9 +27,11 @@ pytestmark = pytest.mark.browser
 TRACES = Path(__file__).parents[3] / "assets" / "traces"
 KNOBS = Path(bundle.__file__).with_name("knobs.js").read_text(encoding="utf-8")
 SETTINGS = (
-    *((t, 0, 1.0) for t in (0.3, 0.8, 1.0, 1.3, 2.0)),
-    *((t, k, 1.0) for t in (0.5, 1.7) for k in (1, 5, 19, 60)),
-    *((t, k, p) for t in (0.6, 1.0, 1.9) for k in (0, 8, 60) for p in (0.3, 0.9, 0.99)),
+    *((t, 0, 1.0, 0.0) for t in (0.3, 0.8, 1.0, 1.3, 2.0)),
+    *((t, k, 1.0, 0.0) for t in (0.5, 1.7) for k in (1, 5, 19, 60)),
+    *((t, k, p, 0.0) for t in (0.6, 1.0, 1.9) for k in (0, 8, 60) for p in (0.3, 0.9, 0.99)),
+    *((t, 0, p, m) for t in (0.6, 1.9) for p in (0.9, 1.0) for m in (0.001, 0.05, 0.3, 0.9)),
+    *((1.2, k, 0.95, m) for k in (8, 60) for m in (0.02, 0.4)),
 )
 
 
@@ -53,9 +55,9 @@ def cases() -> list[tuple[dict[str, Any], list[dict[str, Any]], list[dict[int, A
         logits = torch.randn(600, generator=dice) * spread
         data = knobs_of(*step_of(logits, run), 0.2)
         settings, results = [], []
-        for temperature, k, p in SETTINGS:
-            settings.append({"temperature": temperature, "top_k": k, "top_p": p})
-            step, _ = step_of(logits, Shaping(temperature=temperature, top_k=k, top_p=p))
+        for temperature, k, p, m in SETTINGS:
+            settings.append({"temperature": temperature, "top_k": k, "top_p": p, "min_p": m})
+            step, _ = step_of(logits, Shaping(temperature=temperature, top_k=k, top_p=p, min_p=m))
             results.append({c.token_id: (c.prob, c.removed_by) for c in step.candidates})
         made.append((data, settings, results))
     return made
@@ -75,12 +77,14 @@ def test_knobs_shape_a_step_as_python_does(page: Page) -> None:
                     continue
                 prob, removed = expected[token]
                 assert row["low"] - 2e-6 <= prob <= row["high"] + 2e-6, (settings, row, prob)
-                if row["gone"]:
-                    assert removed == row["gone"].replace("-", "_"), (settings, token)
+                if row["gone"] == "either":
+                    assert removed in ("top_p", "min_p"), (settings, token)
+                elif row["gone"]:
+                    assert removed == row["gone"], (settings, token)
                 exact += row["high"] - row["low"] < 1e-5
             known = settings["temperature"] in (1.0, data["start"]["temperature"])
             if 0 < settings["top_k"] < 20 or (
-                known and settings["top_p"] == 1 == 1 - settings["top_k"]
+                known and settings["top_p"] == 1 == 1 - settings["top_k"] - settings["min_p"]
             ):
                 assert all(r["high"] - r["low"] < 2e-5 for r in result["rows"]), settings
     assert exact > 1000

@@ -20,7 +20,13 @@ from core.decoding.constraints.reading import (
 )
 from core.decoding.constraints.value import Constraint
 from core.decoding.errors import TraceError
-from core.figures import constraint_masses, constraint_masses_data, spec_verification
+from core.export.catalog import entries_of
+from core.figures import (
+    constraint_masses,
+    constraint_masses_data,
+    settings_caption,
+    spec_verification,
+)
 from core.figures.constraint.words import path_of
 from core.figures.speculative.words import EXTRA, verification_words
 from core.models.scripted import ScriptedModel
@@ -129,6 +135,7 @@ def test_a_drafted_token_that_is_not_allowed_is_told_apart_from_other_rejections
         own = constrained_position(trace, at, EXTRA)
         assert (own is None) == (step.extra is None)
     assert refused > 2
+    assert "drafter prompt lookup" in settings_caption(trace)
 
 
 def test_forged_masks_are_found() -> None:
@@ -175,6 +182,7 @@ def test_forged_masks_are_found() -> None:
 @pytest.mark.parametrize("make", [searched, looked_up])
 def test_masks_are_stored_and_files_from_before_them_still_open(make) -> None:
     trace = make()
+    assert "constraint" in [entry.name for entry in entries_of(trace)]
     stored = json.loads(trace.to_json())
     assert read(stored).steps == trace.steps
     shorter = {**stored, "steps": [dict(step) for step in stored["steps"]]}

@@ -274,3 +274,22 @@ def test_a_run_s_rows_and_its_distributions_are_the_same() -> None:
         alone = torch.tensor(last.log_probs_of(every))
         assert torch.equal(alone > -torch.inf, rows[at] > -torch.inf)
         assert int((rows[at] > -torch.inf).sum()) < model.vocab_size
+
+
+def test_only_special_tokens_that_the_grammar_takes_are_allowed() -> None:
+    """After a regular expression llguidance's mask has all of them, the end of the text too."""
+    model = load_model("embedded:target")
+    grammar = grammars_of(model).start(Constraint("lark", "start: /[a-z]*/ <[3]> /a+/"))
+    special = [token for token in range(model.vocab_size) if not model.token_bytes(token)]
+    ids = list[int]()
+    for token in (*model.encode("the"), 3, *model.encode("a")):
+        allowed = grammar.allowed(model.vocab_size)
+        assert [at for at in special if allowed[at]] == ([3] if 3 not in ids else [])
+        ids.append(token)
+        grammar.read(ids)
+    assert [at for at in special if grammar.allowed(model.vocab_size)[at]] == sorted(model.eos_ids)
+    # With a bias that favours a special token, which no text of the rule holds.
+    bias = Shaping(logit_bias={5: 100.0}, constraint=Constraint("lark", "start: /[a-z]*/ <[3]>"))
+    trace = collect(model, "Say", Sampling(max_new_tokens=8, seed=1, shaping=bias))
+    assert 5 not in trace.token_ids
+    assert CONSTRAINT_LEFT not in [note.key for note in trace.notes]

@@ -6,11 +6,15 @@ import math
 from dataclasses import replace
 
 import pytest
+import torch
 
-from core import Greedy, Sampling, Shaping, collect
+from core import Greedy, Sampling, Shaping, collect, load_model
+from core.decoding.autoregressive.engine import Picker
 from core.decoding.config import DRAW_METHODS
+from core.decoding.constraints.value import Constraint
 from core.decoding.lab.continuations import continue_in_batch, rows_of
 from core.decoding.lab.types import Continuation, RowToken, distinct
+from core.decoding.shaping.config import SETTINGS
 from core.models.scripted import ScriptedModel
 from tests.models.builders import forward_shapes, random_language_model
 
@@ -90,3 +94,43 @@ def test_distinct_n_counts_different_n_grams_over_all() -> None:
 def test_the_mean_log_probability_is_of_the_model_s_own() -> None:
     assert row_of(1, 2, prob=0.25).mean_logprob == pytest.approx(math.log(0.25))
     assert row_of().mean_logprob == 0.0
+
+
+GOING_ON = [
+    Shaping(mirostat=2, mirostat_tau=3.0, mirostat_eta=0.5),
+    Shaping(adaptive_target=0.3, min_p=0.02),
+    Shaping(frequency_penalty=1.5, presence_penalty=0.5),
+    Shaping(synthid_depth=8, synthid_ngram=3),
+    Shaping(constraint=Constraint("regex", "[a-z ,.]{40}")),
+]
+
+
+@pytest.mark.parametrize("shaping", GOING_ON, ids=lambda shaping: shaping.active(SETTINGS)[0])
+def test_rows_go_on_from_the_generated_tokens_and_the_samplers_states(shaping) -> None:
+    model = load_model("embedded:target")
+    run = collect(model, "Once upon a time", Sampling(max_new_tokens=9, seed=1, shaping=shaping))
+    before, states = run.token_ids[:6], run.token_steps[6].states
+    ids = [*run.prompt_ids, *before]
+    config = Sampling(max_new_tokens=8, shaping=shaping)
+    batch = list(
+        continue_in_batch(model, ids, config, [5], greedy=False, generated=6, states=states)
+    )
+    (row,) = rows_of(model, batch, [5], greedy=False)
+    # The run that goes on after the same tokens, with the noise of a run from its start.
+    shaper_ids, probs = list(ids), []
+    picker = Picker(model, replace(config, seed=5), states=states)
+    context = model.start(ids)
+    for index in range(6, 14):
+        picked = picker.pick(index, context.logits[0], shaper_ids)
+        token_id = picked.pick.token_id
+        picker.take(picked, token_id)
+        shaper_ids.append(token_id)
+        last = torch.tensor(picked.stages[-1].log_probs_of(torch.tensor([token_id])))
+        probs.append(float(last.exp()))
+        if token_id in model.eos_ids:
+            break
+        context.extend([token_id])
+    assert [token.token_id for token in row.tokens] == shaper_ids[len(ids) :]
+    assert [token.prob for token in row.tokens] == pytest.approx(probs, abs=1e-5)
+    afresh = list(continue_in_batch(model, ids, config, [5], greedy=False))
+    assert rows_of(model, afresh, [5], greedy=False) != (row,)

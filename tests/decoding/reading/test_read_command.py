@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from core import load_model, read_trace
+from core import Sampling, Shaping, collect, load_model, read_trace
 from core.cli.main import main
-from core.decoding.reading.read import read_text
+from core.decoding.reading.read import read_marked, read_text
 from core.decoding.reading.types import text_tokens, totals_of
+from core.decoding.reading.watermarks import detections
 from core.decoding.reading.word import follow_word
 from core.decoding.record.trace import Trace
 
@@ -97,3 +98,37 @@ def test_what_can_t_be_read_is_one_sentence(
     assert main(["read", str(path), *more]) == 2
     said = capsys.readouterr().err.strip().splitlines()
     assert len(said) == 1 and words in said[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "shaping"),
+    [
+        (["--watermark-bias", "3", "--watermark-key", "77"], {"watermark_bias": 3.0}),
+        (["--synthid-depth", "30", "--synthid-ngram", "4"], {"synthid_depth": 30}),
+    ],
+)
+def test_a_watermark_is_found_with_the_options_of_its_run_alone(
+    options: list[str], shaping: dict[str, float], tmp_path: Path, capsys
+) -> None:
+    model, text = load_model("embedded:target"), tmp_path / "text.txt"
+    more = {"watermark_key": 77} if "watermark_bias" in shaping else {"synthid_ngram": 4}
+    settings = Shaping(**shaping, **more)
+    run = collect(model, "Once", Sampling(max_new_tokens=240, seed=2, shaping=settings))
+    text.write_text(f"Once{run.text}", encoding="utf-8")
+    numbers = []
+    for asked in (options, [*options[:2], *options[2:3], "9"]):
+        out = tmp_path / "out.json"
+        assert main(["read", str(text), *asked, "--json", str(out)]) == 0
+        (found,) = json.loads(out.read_text(encoding="utf-8"))["watermarks"]
+        numbers.append(found)
+        assert f"z = {found['z_score']:.1f}".replace("-", "−") in capsys.readouterr().out
+    right, wrong = numbers
+    assert right["z_score"] > 3 > wrong["z_score"] and right["p_value"] < 1e-3
+    read = read_marked(model, read_text(model, f"Once{run.text}"), settings)
+    assert right["z_score"] == pytest.approx(detections(read)[0].z_score)
+
+
+def test_a_further_number_of_no_watermark_is_refused(file: str, capsys) -> None:
+    assert main(["read", file, "--watermark-key", "77"]) == 2
+    words = "--watermark-key does nothing without --watermark-bias; give both."
+    assert words in capsys.readouterr().err

@@ -19,9 +19,14 @@ from core import (
     decode,
     load_model,
 )
+from core.cli.main import main
 from core.decoding.autoregressive.branches import branch, branch_each
 from core.decoding.check import verdict
+from core.decoding.comparison.deciding import ModelStep
+from core.decoding.comparison.parting import compare
+from core.decoding.comparison.readings import final_log_probs, logits_before
 from core.decoding.errors import ConfigError, ModelError
+from core.decoding.loop.second import WithDraft
 from core.decoding.shaping.stage import SecondLogits
 from core.decoding.shaping.step import StepShaper
 from core.decoding.unchecked import unchecked_words
@@ -146,3 +151,41 @@ def test_a_run_that_the_drafts_context_window_may_not_hold_is_refused_before_it(
         with pytest.raises(ConfigError, match="context window holds 16"):
             next(decode(model, [5] * prompt, config, draft=draft))
     assert next(decode(model, [5] * 2, _config(), draft=draft))
+
+
+def test_compare_decides_a_step_with_the_draft_and_reads_the_contrasted_distribution(pair) -> None:
+    model, draft = pair
+    left = collect(model, PROMPT, _config(temperature=0.0), draft=draft)
+    shaping = replace(left.config.shaping, contrastive_beta=0.0)
+    right = collect(model, PROMPT, replace(left.config, shaping=shaping), draft=draft)
+    both = WithDraft(model, draft)
+    at = compare(left, right).at
+    assert at is not None
+    for run, other in ((left, right), (right, left)):
+        step = ModelStep(both, run, at)
+        assert step.token_under(run.config) == run.token_ids[at]
+        assert step.token_under(other.config) == other.token_ids[at]
+    with pytest.raises(ConfigError, match="compares with a draft model, and none is given"):
+        ModelStep(model, left, at).token_under(left.config)
+    drawn = collect(model, PROMPT, _config(), draft=draft)
+    rows = logits_before([model], [drawn.prompt_ids], drawn.token_ids)
+    for at, ((row,), step) in enumerate(zip(rows, drawn.token_steps, strict=True)):
+        final = final_log_probs(both, drawn, row, drawn.token_ids[:at])
+        assert float(final[step.token_id].exp()) == pytest.approx(step.chosen.prob, abs=1e-5)
+
+
+def test_the_compare_command_takes_the_draft(pair, tmp_path, capsys) -> None:
+    model, draft = pair
+    shaping = Shaping(temperature=0.0)
+    runs = [
+        collect(model, PROMPT, _config(temperature=0.0), draft=draft),
+        collect(model, PROMPT, replace(_config(), shaping=shaping), draft=draft),
+    ]
+    files = [str(tmp_path / name) for name in ("a.json", "b.json")]
+    for run, file in zip(runs, files, strict=True):
+        run.save(file)
+    command = ["compare", *files, "--model", "embedded:target"]
+    assert main(command) == 2
+    assert "--draft" in capsys.readouterr().err
+    assert main([*command, "--draft", "embedded:draft"]) == 1
+    assert "contrast weight" in capsys.readouterr().out.lower()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from transformers.generation import logits_process as hf
 
 from core import (
     BeamSearch,
+    Diffusion,
     Greedy,
     Reasoning,
     Sampling,
@@ -22,12 +24,16 @@ from core import (
 )
 from core.decoding.autoregressive.branches import branch
 from core.decoding.check import verdict
+from core.decoding.comparison.deciding import ModelStep
+from core.decoding.comparison.parting import compare
 from core.decoding.constraints.value import Constraint
 from core.decoding.errors import ConfigError, PromptError
 from core.decoding.loop.second import FollowedText
 from core.decoding.shaping.stage import SecondLogits
 from core.decoding.shaping.step import StepShaper
-from core.figures import second_forward_data
+from core.export.catalog import entries_of
+from core.figures import second_forward, second_forward_data
+from pages.ui.decode.parts import SECOND
 from tests.decoding.checks.forging import failed, forge, with_shaping
 from tests.models.builders import random_language_model
 
@@ -187,3 +193,53 @@ def test_the_figure_shows_the_model_s_own_probabilities_under_a_constraint(model
     step = trace.token_steps[0]
     shown = second_forward_data(step, trace)["model"]
     assert sorted(shown) == sorted(candidate.raw_prob for candidate in step.candidates)
+
+
+def test_guidance_and_dola_are_both_drawn(model) -> None:
+    shaping = Shaping(guidance_scale=2.0, negative_prompt=NEGATIVE, dola_layers="low")
+    trace = collect(model, PROMPT, Greedy(max_new_tokens=4, shaping=shaping))
+    step = trace.token_steps[2]
+    first, second = (
+        second_forward(step, trace, contrast=name) for name in ("guidance_scale", "dola_layers")
+    )
+    assert [bars.name for bars in first.data[:2]] == ["the prompt", "the negative prompt"]
+    layer = step.stages[2].second.layer
+    assert [bars.name for bars in second.data[:2]] == ["the guided distribution", f"layer {layer}"]
+    # DoLa contrasts what guidance left.
+    guided = {c.token_id: p for c, p in zip(step.candidates, step.stages[1].probs, strict=True)}
+    bars = second.data[0]
+    assert list(bars.x) == [guided[token_id] for _, token_id in bars.customdata]
+    names = [entry.name for entry in entries_of(trace)]
+    assert [name for name in names if name.startswith("second")] == ["second", "second-2"]
+    view = SimpleNamespace(step=step)
+    drawn = [row.of(view, trace) for row in SECOND]
+    contrasts = [each and each["contrast"] for each in drawn]
+    assert contrasts == ["guidance_scale", "dola_layers", None]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"mirostat": 2, "adaptive_target": 0.3}, "llama.cpp takes one"),
+        ({"watermark_bias": 1.0, "synthid_depth": 3}, "transformers takes one watermark"),
+    ],
+)
+def test_two_of_a_kind_that_no_library_has_together_are_refused(model, settings, words) -> None:
+    _, second = settings
+    with pytest.raises(ConfigError, match=words) as told:
+        Shaping(**settings)
+    assert told.value.setting == second
+    # A comparison that exchanges one setting at a time goes on past such a pair.
+    runs = [
+        collect(model, PROMPT, Sampling(max_new_tokens=30, shaping=Shaping(**{name: value})))
+        for name, value in settings.items()
+    ]
+    parting = compare(*runs, lambda at: ModelStep(model, runs[0], at))
+    assert parting.at is not None
+
+
+@pytest.mark.parametrize("settings", [{"watermark_bias": 1.0}, {"synthid_depth": 3}])
+def test_masked_diffusion_refuses_a_watermark(settings) -> None:
+    with pytest.raises(ConfigError, match="from left to right") as told:
+        Diffusion(shaping=Shaping(**settings))
+    assert told.value.setting in settings

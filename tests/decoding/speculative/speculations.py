@@ -9,12 +9,14 @@ import torch
 
 from core import Shaping, Speculative
 from core.decoding.shaping.config import PENALTIES, SETTINGS, STATEFUL
+from core.decoding.speculative.sources import SOURCES
 from core.models.scripted import ScriptedModel
 from core.models.transformers_model import TransformersModel
 from tests.decoding.shaping.shapings import random_settings
 from tests.models.builders import random_language_model, random_model, tiny_tokenizer
 
 ARCHITECTURES = ("llama", "qwen2", "gpt2", "mistral", "gemma", "gpt_neox")
+WITHOUT_DRAFT = [row.name for row in SOURCES.values() if not row.needs_draft]
 _ENDS: tuple[frozenset[int], ...] = (
     frozenset({0}),
     frozenset(range(5, 300, 40)),
@@ -82,7 +84,8 @@ def random_config(dice: random.Random, *, greedy: bool) -> Speculative:
         draft_threshold=sometimes(round(dice.uniform(0.01, 0.6), 2), 0.0),
         adaptive=dice.random() < 0.3,
         lookup_ngram=dice.randint(1, 3),
-        drafter=dice.choice(["model", "model", "model", "prompt_lookup"]),
+        drafter=dice.choice(["model", "model", "model", *WITHOUT_DRAFT]),
+        exit_layer=1,
         seed=dice.randrange(10_000),
     )
 

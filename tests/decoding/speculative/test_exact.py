@@ -13,6 +13,7 @@ import pytest
 from core import DraftRound, Sampling, Shaping, Speculative, Trace, collect
 from core.decoding.speculative.acceptance import acceptance_table, typical_threshold
 from core.decoding.speculative.engine import Rounds
+from core.decoding.speculative.sources import SOURCES, Drafter
 from core.models.scripted import ScriptedModel
 from tests.decoding.speculative.speculations import scripted
 
@@ -158,8 +159,11 @@ def test_the_end_of_sequence_inside_a_round_loses_nothing(monkeypatch: pytest.Mo
     assert _distance(emitted, exact) < 1e-5
 
 
-def test_prompt_lookup_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = Speculative(draft_length=2, max_new_tokens=4, drafter="prompt_lookup")
+@pytest.mark.parametrize("drafter", [row.name for row in SOURCES.values() if row.from_text])
+def test_a_draft_from_the_text_loses_nothing(
+    drafter: Drafter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = Speculative(draft_length=2, max_new_tokens=4, drafter=drafter)
     emitted = enumerate_runs(monkeypatch, scripted(*TARGET), None, config)
     assert _distance(emitted, exact_distribution(TARGET, 4)) < 1e-5
 

@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 from pages.ui import platform
 from pages.ui.classroom import membership, page, state
 from pages.ui.classroom.membership import Membership
-from pages.ui.classroom.rooms import ENDED, MOST_PUPILS, NO_CLASS, RELEASED, Rooms
+from pages.ui.classroom.refusals import ENDED, MOST_PUPILS, NO_CLASS, RELEASED
+from pages.ui.classroom.rooms import Rooms
 from tests.ui.conftest import Open
 from tests.ui.knobs import trigger
 from tests.ui.seen import data_of, specs, texts

@@ -1,17 +1,23 @@
-"""The tab of a constraint on the pages of beam search, speculation and reasoning."""
+"""A constraint on the pages of beam search, speculation, reasoning, and Inside."""
 
 from __future__ import annotations
 
 import pytest
 
+from core import Greedy, Shaping, collect
 from core.decoding.constraints.reading import constrained_steps
+from core.decoding.constraints.value import Constraint
+from core.figures.base.labels import NBSP
 from core.figures.base.paper import WIDE
 from core.figures.base.theme import LIGHT
 from core.figures.constraint.words import path_of
+from core.models.scripted import ScriptedModel
 from pages.ui.beam import save as beam
 from pages.ui.beam.state import BeamView
+from pages.ui.inside import boxes
 from pages.ui.reasoning import save as reasoning
 from pages.ui.reasoning.state import ReasonView
+from pages.ui.run import changed
 from pages.ui.speculative import save as speculative
 from pages.ui.speculative.state import SpecView
 from tests.ui.conftest import Open
@@ -45,3 +51,19 @@ def test_a_run_shows_what_was_allowed_and_its_price(open_app: Open, page: str) -
     assert view.free is not None and view.free.config.shaping.constraint is None
     part = next(part for part in save.parts(view, trace) if part.name == "constraint")
     assert "of the free run" in part.figure(LIGHT, WIDE).layout.meta["subtitle"]
+
+
+def test_inside_counts_the_allowed_tokens_and_names_the_rule() -> None:
+    model = ScriptedModel({(): [0.02, 0.5, 0.3, 0.18]}, tokens=["<end>", "a", "b", "c"])
+    rule = Constraint("regex", "[bc]b")
+    trace = collect(model, "a", Greedy(shaping=Shaping(constraint=rule)))
+    shown = [boxes.picture(trace, step, None, "").inside[2]["pairs"] for step in trace.token_steps]
+    assert [dict(pairs)["constraint"] for pairs in shown] == [
+        f"2 of 4 tokens allowed: S = 48.0{NBSP}%, ln{NBSP}S{NBSP}={NBSP}−0.73",
+        f"1 of 4 tokens allowed, forced: S = 30.0{NBSP}%, ln{NBSP}S{NBSP}={NBSP}−1.20",
+        f"1 of 4 tokens allowed, forced: S = 2.0{NBSP}%, ln{NBSP}S{NBSP}={NBSP}−3.91",
+    ]
+    free = collect(model, "a", Greedy(max_new_tokens=1))
+    pairs = boxes.picture(free, free.token_steps[0], None, "").inside[2]["pairs"]
+    assert "constraint" not in dict(pairs)
+    assert changed._in_words("shaping.constraint", rule) == "constraint regex [bc]b"

@@ -143,6 +143,20 @@ def test_the_order_is_an_argument_its_source_is_shown_and_what_it_lacks_is_said(
     assert shown_knobs(app)["typical_p"]["enabled"]
 
 
+def test_a_constraint_is_a_stage_of_the_step_and_its_empty_rule_is_one_sentence(scripted) -> None:
+    app = open_lab(prompt="the cat", constraint="choice", top_p="1")
+    assert "Write the rule of the constraint (Choices), or choose None." in texts(app)
+    app = settle(app.text_area(key="rule_choice").set_value(" sat\n ran").run())
+    lab = lab_of(app)
+    names = [stage.name for stage in lab.step.step.stages]
+    allowed = {token for text in (" sat", " ran") for token in scripted.encode(text)}
+    kept = {c.token_id for c in lab.step.step.candidates if c.removed_by is None}
+    assert names[1] == "constraint" and kept == allowed
+    assert "constraint choice  sat |  ran" in captions(app)[0].replace("\xa0", " ")
+    app = settle(app.segmented_control(key="order").set_value("mlx-lm").run())
+    assert "mlx-lm has no constraint: left out" in texts(app)
+
+
 @pytest.mark.usefixtures("scripted")
 def test_roll_again_throws_the_next_dice_of_the_seed() -> None:
     app = open_lab(prompt="the cat", top_p="1", temperature="1")
@@ -177,8 +191,26 @@ def test_the_page_says_when_a_knob_flipped_the_token() -> None:
 
 
 @pytest.mark.usefixtures("scripted")
-def test_the_address_restores_every_control() -> None:
+def test_two_samplers_of_a_kind_are_refused_in_one_sentence() -> None:
+    app = open_lab(prompt="the cat", mirostat="2", adaptive_target="0.4")
+    assert "Adaptive-p can't act together with Mirostat: both choose the token" in texts(app)
+    app = open_lab(prompt="the cat", watermark_bias="2", synthid_depth="7")
+    assert "SynthID layers can't act together with Green list: transformers takes" in texts(app)
+
+
+# Of the samplers that exclude each other, one in each case.
+ONE_OF_A_KIND = (
+    {"mirostat": 1, "mirostat_tau": 3.5, "mirostat_eta": 0.25, "watermark_bias": 2.5}
+    | {"watermark_ratio": 0.4},
+    {"adaptive_target": 0.45, "adaptive_decay": 0.8, "synthid_depth": 7, "synthid_ngram": 4},
+)
+
+
+@pytest.mark.usefixtures("scripted")
+@pytest.mark.parametrize("alone", ONE_OF_A_KIND)
+def test_the_address_restores_every_control(alone) -> None:
     app = open_lab(
+        **{name: str(number) for name, number in alone.items()},
         prompt="the cat",
         temperature="1.25",
         top_n_sigma="2.5",
@@ -204,11 +236,6 @@ def test_the_address_restores_every_control() -> None:
         p_less="2",
         xtc_probability="0.35",
         xtc_threshold="0.07",
-        mirostat="1",
-        mirostat_tau="3.5",
-        mirostat_eta="0.25",
-        adaptive_target="0.45",
-        adaptive_decay="0.8",
         dry_multiplier="0.85",
         dry_base="1.5",
         dry_allowed_length="3",
@@ -219,16 +246,13 @@ def test_the_address_restores_every_control() -> None:
         penalty="1.1",
         frequency_penalty="0.5",
         presence_penalty="-0.25",
-        watermark_bias="2.5",
-        watermark_ratio="0.4",
-        synthid_depth="7",
-        synthid_ngram="4",
         order="mlx-lm",
         dice="Gumbel",
         roll="3",
         ways="4",
         seed="99",
     )
+    app = settle(app.run())  # The first run may draw the first figure alone.
     for key, value in {
         "at": "prompt",
         "ways": 4,
@@ -237,7 +261,9 @@ def test_the_address_restores_every_control() -> None:
         "lab_look": "Continuations",
     }.items():
         assert app.session_state[key] == value
-    settings = lab_controls.settings(lambda key: app.session_state[key])
+    values = defaults()
+    values |= {key: app.session_state[key] for key in values if key in app.session_state}
+    settings = lab_controls.settings(values.__getitem__)
     shaping = Shaping(
         temperature=1.25,
         top_n_sigma=2.5,
@@ -254,11 +280,6 @@ def test_the_address_restores_every_control() -> None:
         smoothing_curve=1.5,
         top_h=0.6,
         min_k=3.5,
-        mirostat=1,
-        mirostat_tau=3.5,
-        mirostat_eta=0.25,
-        adaptive_target=0.45,
-        adaptive_decay=0.8,
         dry_multiplier=0.85,
         dry_base=1.5,
         dry_allowed_length=3,
@@ -274,10 +295,7 @@ def test_the_address_restores_every_control() -> None:
         repetition_penalty=1.1,
         frequency_penalty=0.5,
         presence_penalty=-0.25,
-        watermark_bias=2.5,
-        watermark_ratio=0.4,
-        synthid_depth=7,
-        synthid_ngram=4,
+        **alone,
     )
     assert settings.config == Sampling(shaping=shaping, seed=99, draw="gumbel")
     assert settings.order.key == "mlx-lm" and settings.rolls == 3

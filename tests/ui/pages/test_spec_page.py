@@ -16,12 +16,14 @@ from core.decoding.autoregressive.config import Greedy
 from core.decoding.shaping.config import KNOB_SETTINGS, STATEFUL, Shaping
 from core.decoding.speculative.acceptance import acceptance_table
 from core.decoding.speculative.config import Speculative
+from core.decoding.speculative.sources import SOURCES, DraftSource
 from core.decoding.speculative.types import DraftRecord
 from core.figures.opening import telling_token
 from core.figures.speculative.lossless import lossless_words
 from core.figures.speculative.metrics import scoring_words
 from core.figures.speculative.time import verdict
 from core.figures.speculative.words import EXTRA, emitted, kind_color
+from core.models.places import DEFAULT_DRAFTS
 from core.models.scripted import ScriptedModel
 from pages.ui.resources import models
 from pages.ui.run.display import bar
@@ -125,6 +127,34 @@ def test_run_makes_a_proved_run_of_both_models_and_prompt_lookup_needs_no_draft(
     app.session_state["draft"] = spec_controls.LOOKUP
     trace = view_of(press(app.run(), "start")).trace
     assert (trace.draft_id, trace.config.drafter) == ("", "prompt_lookup")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("row", SOURCES.values(), ids=SOURCES)
+def test_every_source_is_chosen_with_its_own_settings_and_a_run_gives_them_back(
+    row: DraftSource,
+) -> None:
+    moved = {
+        "ngram_size": 4,
+        "ngram_min": 2,
+        "suffix_factor": 3.0,
+        "suffix_min_prob": 0.25,
+        "exit_layer": 5,
+        "confidence": 0.5,
+        "own_temperature": True,
+        "draft_temperature": 1.5,
+    }
+    chosen = "embedded:draft" if row.name == "model" else row.name
+    read = {**defaults(), **moved, "draft": chosen}.__getitem__
+    config = spec_controls.config(read)
+    assert config.drafter == row.name
+    assert spec_controls.draft(read) == DEFAULT_DRAFTS.get(row.name, "")
+    plain = Speculative()
+    own = {name for source in SOURCES.values() for name in source.settings}
+    assert {name for name in own if getattr(config, name) != getattr(plain, name)} == row.settings
+    record = DraftRecord(spec_controls.draft(read))
+    trace = replace(make_spec(), config=config, method_record=record)
+    values = spec_controls.control_values(trace)
+    assert spec_controls.config({**defaults(), **values}.__getitem__) == config
 
 
 @pytest.mark.usefixtures("scripted")

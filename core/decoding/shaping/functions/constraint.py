@@ -6,7 +6,7 @@ import math
 
 from torch import Tensor
 
-from ...constraints.grammar import Grammar
+from ...constraints.grammar import Grammar, StepGrammar
 from ...constraints.value import Constraint
 from ..stage import StepContext
 
@@ -19,7 +19,7 @@ class constraint:
     that holds a token that wasn't allowed, it removes nothing.
     """
 
-    def __init__(self, value: Constraint, grammar: Grammar | None = None) -> None:
+    def __init__(self, value: Constraint, grammar: Grammar | StepGrammar | None = None) -> None:
         self._value, self._grammar = value, grammar
 
     def __call__(self, logits: Tensor, context: StepContext) -> Tensor:

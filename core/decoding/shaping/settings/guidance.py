@@ -53,6 +53,8 @@ class Guidance(Watermarks):
             "acts first, in greedy too. 1 is off.",
             source="Sanchez et al. 2023, arXiv:2306.17806; transformers' "
             "`UnbatchedClassifierFreeGuidanceLogitsProcessor`",
+            absent="The engines run one forward at each step; llama.cpp removed its guidance in "
+            "2024 (issue 10774).",
             interval=Interval(0.0, 100.0),
             # Both forwards' errors count.
             passed=lambda value: float(value[0]),
@@ -82,6 +84,8 @@ class Guidance(Watermarks):
             "that differs most: high, low, or numbers with commas between. It acts first, in "
             "greedy too. Empty is off.",
             source="Chuang et al. 2024, arXiv:2309.03883; transformers' `dola_layers` as it was",
+            absent="transformers removed it in August 2025 (pull request 40082); the engines "
+            "don't give the outputs of earlier layers.",
             read=_read_layers,
             generate=None,
             shown=lambda text: text or "none",
@@ -110,6 +114,7 @@ class Guidance(Watermarks):
             help="Weight b of the draft in contrastive decoding: (1 + b) ln p of the target less b "
             "ln p of the draft. It acts first. 0 is off.",
             source="Li et al. 2023, arXiv:2210.15097; O'Brien and Lewis 2023, arXiv:2309.09117",
+            absent="The four use a draft model for speculative decoding only.",
             interval=Interval(0.0, 100.0),
             generate=None,
             stretch=lambda value: 1 + 2 * value,

@@ -86,6 +86,8 @@ class Penalties(States):
             "answer alone, in greedy too; a ban that would remove every allowed token gives way. "
             "None is off.",
             source="llguidance 1.9.1",
+            absent="transformers takes a function in its place, `prefix_allowed_tokens_fn`; "
+            "mlx-lm leaves it to a logits processor of one's own.",
             generate=None,
             read=read_constraint,
             parse=constraint_in,

@@ -34,6 +34,7 @@ from ...record.trace import Check, Trace
 from ..config import Speculative
 from ..distributions import shaper_of
 from ..drafters.model import fit
+from ..drafters.start import drafting_model, start_draft
 from ..rounds import positions_of
 from ..types import DraftRound
 from .replay import RoundReplay, Side
@@ -53,6 +54,8 @@ def model_checks(
         return [fits]
     checks = [fits, _texts(trace, model), prompt_numbers(trace, model)]
     checks += _rescored(trace, model, draft)
+    if draft is not None and not trace.config.source.draws:
+        checks.append(_translated(trace, model, draft))
     reference = _reference(trace, model)
     return [*checks, *([reference] if reference else [])]
 
@@ -65,11 +68,12 @@ def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel 
     faults = fit_faults(trace, model, ids) + ending_faults(trace, model)
     if draft is not None and not _drafted_by(trace, draft):
         faults.append("the tokens were drafted by another model, or another version of it")
+    draws = trace.config.source.draws
     for step in trace.rounds:
         ended = any(token.token_id in model.eos_ids for token in step.drafted[-1:])
         if ended != (step.draft_end == "eos"):
             faults.append(f"round {nth(step.index)}: a drafted end ended drafting, or none did")
-        if draft is not None and len(step.drafted) < step.draft_length and not ended:
+        if draft is not None and draws and len(step.drafted) < step.draft_length and not ended:
             held, window = len(trace.prompt_ids) + step.start, draft.context_window or math.inf
             full = len(step.drafted) == max(0, window - held + 1)
             if step.draft_end != "confidence" and full != (step.draft_end == "room"):
@@ -105,8 +109,9 @@ def _rescored(
 ) -> list[Check]:
     """Compare fresh contexts, which never roll back, with every recorded number."""
     config, sources = trace.config, [(model, trace.config.shaping)]
-    if draft is not None:
-        sources.append((draft, config.draft_shaping))
+    ahead = drafting_model(model, draft, config)
+    if ahead is not None:
+        sources.append((ahead, config.draft_shaping))
     shapers = [shaper_of(model, config, shaping) for _, shaping in sources]
     raw_errors, faults = [0.0], [""]
     logits = [_replay(trace, maker) for maker, _ in sources]
@@ -121,7 +126,7 @@ def _rescored(
         raw_errors += [_raw_error(step, side) for side in sides]
         fault = RoundReplay(trace, step, sides, model).fault()
         faults.append(fault and f"round {nth(step.index)}: {fault}")
-    name = "target_probs_again" if draft is None else DRAFT_PROBS_AGAIN
+    name = "target_probs_again" if ahead is None else DRAFT_PROBS_AGAIN
     detail = "largest error of ln(raw p) over its tolerance; contexts that never rolled back"
     return [
         worst("forwards_again", raw_errors, 1.0, detail),
@@ -155,6 +160,24 @@ def _replay(trace: Trace[Speculative], model: LanguageModel) -> Iterator[Tensor]
             continue
         ahead = context.branch([0]).extend(drafted[:room])[0]
         yield torch.cat([last, ahead])
+
+
+def _translated(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel) -> Check:
+    """Check that the draft with another tokenizer proposes the same tokens again."""
+    ids, faults = [*trace.prompt_ids, *trace.token_ids], []
+    again = start_draft(model, draft, trace.prompt_ids, trace.config)
+    with torch.inference_mode():
+        for step in trace.rounds:
+            held = ids[: len(trace.prompt_ids) + step.start]
+            proposal = again.propose(held, step.start, step.draft_length, _no_noise)
+            drafted = [token.token_id for token in step.drafted]
+            if (proposal.token_ids, proposal.translation) != (drafted, step.translation):
+                faults.append(f"round {nth(step.index)}: the draft proposes other tokens")
+    return count("draft_translated", faults, "drafts that differ")
+
+
+def _no_noise(_: int) -> list[float]:
+    return []
 
 
 def _raw_error(step: DraftRound, side: Side) -> float:

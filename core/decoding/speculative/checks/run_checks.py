@@ -9,9 +9,9 @@ from ...checks.token_text import added_faults, display_faults
 from ...counting import nth
 from ...record.trace import Check, Trace
 from ..config import MAX_DRAFT_LENGTH, Speculative
-from ..drafters.start import text_rule
+from ..drafters.start import proposed_again
 from ..rounds import candidate_of
-from ..types import CacheSizes, DraftRound, DraftToken
+from ..types import CacheSizes, DraftEnd, DraftRound, DraftToken
 
 
 def _caches(trace: Trace[Speculative]) -> Check:
@@ -24,7 +24,9 @@ def _caches(trace: Trace[Speculative]) -> Check:
         if step.target_cache != target:
             faults.append(f"round {nth(step.index)}: the target's cache is not {target}")
         peak = before + drafted if drafted else held
-        draft = CacheSizes(held, peak, min(peak, before + 1 + accepted))
+        # A head reads accepted tokens again.
+        kept = before + 1 + (0 if config.source.reads_hidden else accepted)
+        draft = CacheSizes(held, peak, min(peak, kept))
         if step.draft_cache != (draft if config.source.draws else None):
             faults.append(f"round {nth(step.index)}: the draft's cache is not {draft}")
         held = draft.after
@@ -45,7 +47,7 @@ def _drafting(trace: Trace[Speculative]) -> Check:
             faults.append(
                 f"round {nth(step.index)}: {step.draft_length} tokens allowed, not {allowed}"
             )
-        if fault := _drafting_fault(step, config, before, length):
+        if fault := _drafting_fault(step, config, before, length, trace.rounds[: step.index]):
             faults.append(f"round {nth(step.index)}: {fault}")
         if config.adaptive:
             longer = min(length + 2, MAX_DRAFT_LENGTH)
@@ -54,19 +56,25 @@ def _drafting(trace: Trace[Speculative]) -> Check:
 
 
 def _drafting_fault(
-    step: DraftRound, config: Speculative, before: Sequence[int], length: int
+    step: DraftRound,
+    config: Speculative,
+    before: Sequence[int],
+    length: int,
+    rounds: Sequence[DraftRound],
 ) -> str:
     """Describe a fault of a round's draft; empty for none.
 
     Args:
         length: length of a draft if max_new_tokens leaves room for it.
+        rounds: the rounds before.
     """
     drafted = [token.token_id for token in step.drafted]
     if len(drafted) > step.draft_length:
         return "more was drafted than allowed"
-    ends = {"length" if step.draft_length == length else "room"}
+    ends: set[DraftEnd] = {"length" if step.draft_length == length else "room"}
     if len(drafted) < step.draft_length:
-        ends = {"no_match"} if config.source.from_text else {"room", "no_token"}
+        own: set[DraftEnd] = {"translation"} if config.source.needs_draft else {"no_match"}
+        ends = {"room", "no_token"} if config.source.draws else own
     unsure = [_confidence(token) < config.draft_threshold for token in step.drafted]
     if any(unsure[-1:]):
         ends = {"confidence"}
@@ -74,7 +82,7 @@ def _drafting_fault(
     if step.draft_end not in {*ends, "eos"} or any(unsure[:-1]):
         return "drafting didn't end at the first token below the threshold, or at the length"
     if config.source.from_text:
-        continuation = text_rule(config)(before, config, step.draft_length)
+        continuation = proposed_again(config, rounds, before, step.draft_length)
         cut = continuation if step.draft_end != "eos" else continuation[: len(drafted)]
         return "" if drafted == cut else "the text doesn't go on like that where it did before"
     return ""

@@ -17,6 +17,19 @@ from ..vocabularies import require_same_vocabulary
 from .proposal import Noise, Proposal
 
 
+def same_vocabulary(
+    target: LanguageModel, draft: LanguageModel | None, _: Speculative
+) -> LanguageModel:
+    """Return the draft.
+
+    Raises:
+        ModelError: the vocabularies differ.
+    """
+    assert draft is not None
+    require_same_vocabulary(target, draft)
+    return draft
+
+
 class ModelDraft:
     """Draft model: a smaller model that runs ahead of the target."""
 
@@ -44,10 +57,8 @@ class ModelDraft:
         """Run the prompt through the draft.
 
         Raises:
-            ModelError: the vocabularies differ.
             PromptError: the prompt doesn't fit into the draft's context window.
         """
-        require_same_vocabulary(target, model)
         window = model.context_window
         if window is not None and len(prompt_ids) > window:
             raise ContextLengthError(

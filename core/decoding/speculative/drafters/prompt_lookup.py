@@ -1,5 +1,7 @@
-"""Prompt lookup (Saxena 2023; transformers' `PromptLookupCandidateGenerator`: longest n-gram first,
-then the leftmost match).
+"""Prompt lookup: the longest n-gram first, then the leftmost match.
+
+Rule and ties are those of transformers' `PromptLookupCandidateGenerator` (Saxena 2023) and of
+vLLM's `ngram` (`vllm/v1/spec_decode/ngram_proposer.py`; `lookup_min` is its `prompt_lookup_min`).
 """
 
 from __future__ import annotations
@@ -11,19 +13,19 @@ from ..config import Speculative
 
 def follow(ids: Sequence[int], config: Speculative, length: int) -> list[int]:
     """Return the tokens after an earlier occurrence of the last tokens."""
-    return look_up(ids, config.lookup_ngram, length)
+    return look_up(ids, config.lookup_ngram, length, config.lookup_min)
 
 
-def look_up(ids: Sequence[int], longest: int, length: int) -> list[int]:
-    """Return the tokens after the first earlier occurrence of the last n tokens, with n falling to
-    1.
+def look_up(ids: Sequence[int], longest: int, length: int, least: int = 1) -> list[int]:
+    """Return the tokens after the first earlier occurrence of the last n tokens, with n falling.
 
     Args:
         longest: the first n.
         length: maximum number of returned tokens.
+        least: the last n.
     """
     held = list(ids)
-    for size in range(min(longest, len(held) - 1), 0, -1):
+    for size in range(min(longest, len(held) - 1), least - 1, -1):
         ending = held[-size:]
         for start in range(len(held) - size):
             if held[start] == ending[0] and held[start : start + size] == ending:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ..config import Speculative
 from ..distributions import Rows
-from ..types import CacheSizes, DraftEnd
+from ..types import CacheSizes, DraftEnd, DraftRound, SourceToken
 
 Noise = Callable[[int], list[float]]
 """`noise(n)`: the run's next n uniform numbers."""
@@ -23,6 +23,7 @@ class Proposal:
     Args:
         rows: distribution from which each token was drawn.
         logits: the draft's logits, `[vocab]` for each token; empty for prompt lookup.
+        translation: the draft's own tokens, if its tokenizer is another one.
         uniforms: numbers that drew the tokens; None for a row with one token only.
     """
 
@@ -32,6 +33,23 @@ class Proposal:
     uniforms: list[float | None] = field(default_factory=list)
     intervals: list[tuple[float, float] | None] = field(default_factory=list)
     end: DraftEnd = "length"
+    translation: tuple[SourceToken, ...] = ()
+
+
+class ReadsHidden(Protocol):
+    """A draft that reads the target's hidden states."""
+
+    def see(self, hidden: Tensor) -> None:
+        """Take in the hidden states of the tokens that the target has scored, `[n, width]`."""
+        ...
+
+
+class ReadsRounds(Protocol):
+    """A draft that reads the finished rounds."""
+
+    def after(self, step: DraftRound) -> None:
+        """Take in a finished round."""
+        ...
 
 
 class Draft(Protocol):

@@ -9,6 +9,11 @@ from typing import Any
 
 from ...protocol import LanguageModel
 from ..config import Speculative
+from ..types import DraftRound
+from .head import HeadDraft
+from .jacobi import JacobiDraft, guess
+from .model import ModelDraft
+from .other_tokenizer import TranslatedDraft
 from .proposal import Draft
 from .text import Rule, TextDraft
 
@@ -25,14 +30,44 @@ def start_draft(
         draft: the draft model, if the source needs one.
 
     Raises:
-        ModelError: the draft doesn't suit the target.
+        ConfigError, ModelError: the draft or a setting doesn't suit the target.
         PromptError: the prompt doesn't fit into the draft's context window.
     """
-    source = config.source
-    if source.from_text:
+    if config.source.from_rounds:
+        return JacobiDraft(target, config)
+    if config.source.from_text:
         return TextDraft(text_rule(config), target, config)
-    started: Draft = _named(source.start)(target, draft, prompt_ids, config)
-    return started
+    model = drafting_model(target, draft, config)
+    if model is None:
+        assert draft is not None
+        return TranslatedDraft.start(target, draft, prompt_ids, config)
+    kind = HeadDraft if config.source.reads_hidden else ModelDraft
+    return kind.start(target, model, prompt_ids, config)
+
+
+def drafting_model(
+    target: LanguageModel, draft: LanguageModel | None, config: Speculative
+) -> LanguageModel | None:
+    """Return the model whose distributions the source draws from; None for a source without
+    distributions, and without the draft that a source needs.
+
+    Raises:
+        ConfigError, ModelError: the draft or a setting doesn't suit the target.
+    """
+    source = config.source
+    if not source.draws or (source.needs_draft and draft is None):
+        return None
+    model: LanguageModel = _named(source.start)(target, draft, config)
+    return model
+
+
+def proposed_again(
+    config: Speculative, rounds: Sequence[DraftRound], ids: Sequence[int], length: int
+) -> list[int]:
+    """Return the tokens that a source without a model proposes after these rounds and ids."""
+    if config.source.from_rounds:
+        return guess(rounds, ids, length)
+    return text_rule(config)(ids, config, length)
 
 
 def text_rule(config: Speculative) -> Rule:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...record.steps import StepSeconds
 from ...record.trace import Trace
-from .metrics import Costs, percentiles, supported
+from .metrics import Costs, expected_tokens, percentiles, supported
 
 # Relative difference from which on a prediction counts as different from the measured speed-up.
 FAR = 0.1
@@ -210,3 +210,55 @@ def stage_shares(trace: Trace) -> tuple[float, float, float]:
 def speculative_token_seconds(trace: Trace) -> float:
     """Return the mean seconds per token, without prompt processing."""
     return sum(step.seconds.total for step in trace.rounds) / max(1, len(trace.token_ids))
+
+
+class ExitCell(NamedTuple):
+    """A layer's prediction at one token of a run.
+
+    Args:
+        token_id, text: the layer's most probable token.
+        prob: its probability before shaping.
+        accept: probability that a token drafted here is accepted: the sum of min(target, draft).
+    """
+
+    token_id: int
+    text: str
+    prob: float
+    accept: float
+
+
+class ExitLayer(NamedTuple):
+    """An exit layer with one cell for each token of the run."""
+
+    layer: int
+    cells: tuple[ExitCell, ...]
+
+    @property
+    def alpha(self) -> float:
+        """Mean acceptance probability (Leviathan et al. 2023, corollary 3.6)."""
+        return sum(cell.accept for cell in self.cells) / len(self.cells) if self.cells else 0.0
+
+
+class ExitLayers(NamedTuple):
+    """Acceptance of every exit layer over the tokens of a run.
+
+    Args:
+        layers: number of the target's layers.
+        draft_length: drafted tokens in a round, for the expected speed-up.
+        texts: texts of the run's tokens.
+    """
+
+    layers: int
+    draft_length: int
+    token_ids: tuple[int, ...]
+    texts: tuple[str, ...]
+    exits: tuple[ExitLayer, ...]
+
+    def speedup(self, exit_layer: ExitLayer) -> float:
+        """Return the expected speed-up if a forward costs its share of the layers: tokens a round
+        over (k c + 1), with c the exit's share (Leviathan et al. 2023, theorem 3.8). Embedding and
+        output head are left out, so that real forwards of few layers cost more.
+        """
+        cost = exit_layer.layer / self.layers
+        tokens = expected_tokens(exit_layer.alpha, self.draft_length)
+        return tokens / (self.draft_length * cost + 1)

@@ -14,7 +14,7 @@ from openai.types.completion_usage import CompletionTokensDetails, PromptTokensD
 
 from ....decoding.methods import config_to_dict
 from ..endpoints import ENDPOINTS
-from ..request.messages import Message
+from ..request.messages import ChatMessage
 from ..request.plan import Plan
 from .logprobs import TokenLogprobs, prompt_entry
 from .parts import (
@@ -85,14 +85,14 @@ class Choice:
         return held[: self.spoken] if self.calls else held
 
     @property
-    def message(self) -> Message:
+    def message(self) -> ChatMessage:
         """The answer as a message of a later request, without a call that was cut off."""
         calls = []
         for call in self.calls:
             with suppress(ValueError, RecursionError):
                 function = {"name": call.name, "arguments": json.loads(call.arguments)}
                 calls.append({"id": call.id, "type": "function", "function": function})
-        message: Message = {"role": "assistant", "content": self.text("answer")}
+        message: ChatMessage = {"role": "assistant", "content": self.text("answer")}
         return {**message, "tool_calls": calls} if calls else message
 
 

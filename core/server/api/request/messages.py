@@ -11,7 +11,7 @@ from ..errors import ApiError, unsupported
 from .fields import MAX_TEXT
 
 # Role and content; of an assistant also `tool_calls`, of a tool also `tool_call_id` and `name`.
-Message = dict[str, Any]
+ChatMessage = dict[str, Any]
 # Developer messages were formerly called system messages.
 _ROLES = {
     "system": "system",
@@ -28,7 +28,7 @@ _MAY_BE_EMPTY = ("tool_calls", "function_call", "refusal", "audio", "annotations
 _ITEMS = ("message", "reasoning", "function_call", "function_call_output")
 
 
-def read_messages(value: Any, name: str) -> list[Message]:
+def read_messages(value: Any, name: str) -> list[ChatMessage]:
     """Read the messages of a chat.
 
     Args:
@@ -42,7 +42,7 @@ def read_messages(value: Any, name: str) -> list[Message]:
     return [_message(message, f"{name}[{at}]") for at, message in enumerate(value)]
 
 
-def read_input(value: Any, name: str = "input") -> list[Message]:
+def read_input(value: Any, name: str = "input") -> list[ChatMessage]:
     """Read the input of a response: a text, or items; reasoning is dropped, as in templates.
 
     Raises:
@@ -51,7 +51,7 @@ def read_input(value: Any, name: str = "input") -> list[Message]:
     if isinstance(value, str):
         return [{"role": "user", "content": value}]
     _require_list(value, name)
-    messages: list[Message] = []
+    messages: list[ChatMessage] = []
     for at, item in enumerate(value):
         kind = item.get("type", "message") if isinstance(item, dict) else "message"
         if kind not in _ITEMS:
@@ -73,7 +73,7 @@ def _require_list(value: Any, name: str) -> None:
         raise ApiError(f"{name} must hold at most {MAX_MESSAGES:,} messages.", param=name)
 
 
-def _item(item: Any, kind: str, name: str) -> Message:
+def _item(item: Any, kind: str, name: str) -> ChatMessage:
     """Return an item of a response's input as a message."""
     if kind == "function_call":
         function = {key: item.get(key) for key in ("name", "arguments")}
@@ -85,7 +85,7 @@ def _item(item: Any, kind: str, name: str) -> Message:
     return _message(item, name)
 
 
-def _append(messages: list[Message], message: Message) -> None:
+def _append(messages: list[ChatMessage], message: ChatMessage) -> None:
     """Append a message; calls of one turn become one message, as in chat completions."""
     last = messages[-1] if messages else {}
     if message.get("tool_calls") and last.get("role") == "assistant" and not message["content"]:
@@ -95,7 +95,7 @@ def _append(messages: list[Message], message: Message) -> None:
         messages.append(message)
 
 
-def _message(value: Any, name: str) -> Message:
+def _message(value: Any, name: str) -> ChatMessage:
     if not isinstance(value, dict):
         raise ApiError(f"{name} must be an object with role and content.", param=name)
     role = value.get("role")
@@ -143,7 +143,7 @@ def _call(value: Any, name: str) -> dict[str, Any]:
     return {"id": call_id, "type": "function", "function": written}
 
 
-def _result(call_id: Any, text: str, name: str) -> Message:
+def _result(call_id: Any, text: str, name: str) -> ChatMessage:
     if not isinstance(call_id, str):
         raise ApiError(f"{name} must name the call that this is the result of.", param=name)
     return {"role": "tool", "content": text, "tool_call_id": call_id}
@@ -168,7 +168,9 @@ def _part(part: Any, name: str) -> str:
     return str(part["text"])
 
 
-def with_instructions(messages: Sequence[Message], instructions: str | None) -> list[Message]:
+def with_instructions(
+    messages: Sequence[ChatMessage], instructions: str | None
+) -> list[ChatMessage]:
     """Return the messages with the instructions at the start of the system message."""
     if not instructions:
         return list(messages)
@@ -184,20 +186,20 @@ def call_text(name: str, arguments: Mapping[str, Any]) -> str:
     return json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
 
 
-def as_plain(messages: Sequence[Message]) -> list[Message]:
+def as_plain(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Return messages for a template that knows no tools: calls are text of the assistant, and
     results are messages of the user.
     """
     return list(map(_as_plain, messages))
 
 
-def _as_plain(message: Message) -> Message:
+def _as_plain(message: ChatMessage) -> ChatMessage:
     if message["role"] == "tool":
         return {"role": "user", "content": message["content"]}
     return {"role": message["role"], "content": "\n".join(_lines(message))}
 
 
-def _lines(message: Message) -> Iterator[str]:
+def _lines(message: ChatMessage) -> Iterator[str]:
     if message["content"] or "tool_calls" not in message:
         yield message["content"]
     for call in message.get("tool_calls", ()):

@@ -15,7 +15,7 @@ from ..endpoints import ENDPOINTS, Endpoint
 from ..errors import ApiError
 from .calls import KnowsTools, calculator_turn, template_tools
 from .config import RequestSettings, Thinks
-from .messages import Message, as_plain, with_instructions
+from .messages import ChatMessage, as_plain, with_instructions
 from .tools import ToolFields, Tools
 
 # Limit on choices of one request; each choice is a run.
@@ -49,7 +49,7 @@ class Chat:
         opened: True if its text ends where the answer begins.
     """
 
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     opened: bool = True
 
 
@@ -63,7 +63,7 @@ class ResponseOptions:
         store: True if the answer can be fetched and continued later.
     """
 
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     instructions: str | None
     previous: str | None
     store: bool
@@ -173,7 +173,7 @@ def encode(model: LanguageModel, prompt: Prompt, plan: Plan) -> list[int]:
 
 def encode_chat(
     model: LanguageModel,
-    messages: list[Message],
+    messages: list[ChatMessage],
     opened: bool = True,
     tools: Tools | None = None,
 ) -> list[int]:

@@ -9,7 +9,7 @@ from ..errors import ApiError, unsupported
 from .config import read_settings
 from .fields import Fields
 from .formats import text_format
-from .messages import Message, read_input, with_instructions
+from .messages import ChatMessage, read_input, with_instructions
 from .plan import MODES, Chat, LogprobsOptions, Plan, ResponseOptions
 from .shared import EFFORTS, MOST_TOP, finish
 from .tools import read_tools
@@ -20,7 +20,9 @@ _INCLUDABLE = (INCLUDE_LOGPROBS, "reasoning.encrypted_content")
 MAX_METADATA, MAX_KEY, MAX_VALUE = 16, 64, 512
 
 
-def read_response(body: Mapping[str, Any], recall: Callable[[str], tuple[Message, ...]]) -> Plan:
+def read_response(
+    body: Mapping[str, Any], recall: Callable[[str], tuple[ChatMessage, ...]]
+) -> Plan:
     """Read a request for a response.
 
     Args:

@@ -9,6 +9,7 @@ from typing import Literal
 import streamlit as st
 
 from core.decoding.errors import DecodingError
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.platform import slot
 from pages.ui.resources import models
@@ -20,9 +21,9 @@ from pages.ui.run.work import BackgroundWork
 from pages.ui.widgets.controls import control, link
 from pages.ui.widgets.controls.control import Read, in_words, value
 
-EMPTY_PROMPT = "The prompt is empty. Write a few words in the sidebar, or pick an example."
-_EMPTY_PROMPT_HERE = "The prompt is empty. Write a few words."
-LINK_NEEDS_RUN = "This link uses a model that is not built in. Press Run to load it."
+EMPTY_PROMPT = N_("The prompt is empty. Write a few words in the sidebar, or pick an example.")
+_EMPTY_PROMPT_HERE = N_("The prompt is empty. Write a few words.")
+LINK_NEEDS_RUN = N_("This link uses a model that is not built in. Press Run to load it.")
 # Long enough that drawing takes no time from the measurement.
 POLL_SECONDS = 0.4
 _SHORTCUT = "Ctrl+Enter"
@@ -51,7 +52,7 @@ def draw(view: View, make_request: MakeRequest) -> None:
         button(
             view,
             "decode",
-            "Run",
+            N_("Run"),
             partial(start, view, make_request),
             key="start",
             stop_key="stop_run",
@@ -60,7 +61,7 @@ def draw(view: View, make_request: MakeRequest) -> None:
         )
         if "decode" in view.jobs:  # Hidden: only the shortcut presses it.
             st.button(
-                "Run with the controls as they are",
+                tr("Run with the controls as they are"),
                 key=platform.key("start_over"),
                 shortcut=_SHORTCUT,
                 on_click=_whole_page,
@@ -89,7 +90,7 @@ def button(
     job = work.active(name)
     if job is None:
         st.button(
-            label,
+            tr(label),
             key=platform.key(key),
             icon=f":material/{icon}:",
             type=type,
@@ -100,7 +101,7 @@ def button(
         )
         return
     st.button(
-        "Stopping" if job.stopping.is_set() else "Stop",
+        tr("Stopping") if job.stopping.is_set() else tr("Stop"),
         key=platform.key(stop_key or key),
         icon=":material/stop:",
         disabled=job.stopping.is_set(),
@@ -127,7 +128,7 @@ def measure(
     icon: str = "timer",
     disabled: bool = False,
     options: Sequence[str] = (),
-    progress: Callable[[Job], str] = lambda job: f"{job.stage}…",
+    progress: Callable[[Job], str] = lambda job: f"{tr(job.stage)}…",
 ) -> None:
     """Draw a row with options, the button, and the work's progress, its error, or a note.
 
@@ -146,7 +147,7 @@ def measure(
             platform.poll(_under_way, poll_seconds)(job, start_or_stop, progress)
         else:
             start_or_stop()
-            st.text(work.failures.get(name) or note, width="stretch")
+            st.text(tr(work.failures.get(name) or note), width="stretch")
 
 
 def _under_way(job: Job, start_or_stop: Callable[[], None], progress: Callable[[Job], str]) -> None:

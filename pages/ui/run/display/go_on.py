@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from core.decoding.record.trace import Trace
+from core.language import tr
 from pages.ui import platform, registry
 
 
@@ -23,7 +24,7 @@ def button(
     if trace.config.shaping.contrastive_beta:
         return
     st.button(
-        "Go on from here in Decode",
+        tr("Go on from here in Decode"),
         key=platform.key(key),
         icon=":material/alt_route:",
         disabled=not may_load,

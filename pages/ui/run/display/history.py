@@ -11,6 +11,7 @@ import streamlit as st
 from core.decoding.counting import counted, nth
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
+from core.language import tr
 from pages.ui import platform, registry
 from pages.ui.registry import Page
 from pages.ui.run.request import Request
@@ -30,7 +31,7 @@ def menu(view: View, page: Page | None = None) -> None:
         return
     labels = labels_of(runs, example=view.example_before is not None)
     st.menu_button(
-        "Runs",
+        tr("Runs"),
         range(len(runs))[::-1],
         format_func=labels.__getitem__,
         key=platform.key("earlier_runs"),
@@ -65,7 +66,7 @@ def labels_of(runs: Sequence[Run], *, example: bool = False) -> list[str]:
     for at, ((trace, _), of_run) in enumerate(zip(runs, settings, strict=True)):
         parts = [trace.config.method, counted(len(trace.token_ids), "token")]
         parts += [_words(name, of_run[name], values[name]) for name in differing if name in of_run]
-        name = "Example" if example and not at else f"Run {nth(at - example)}"
+        name = tr("Example") if example and not at else tr("Run {at}", at=nth(at - example))
         labels.append(f"{name}: {', '.join(parts)}")
     return labels
 

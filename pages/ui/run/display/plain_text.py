@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.decoding.record.trace import Trace
+from core.language import tr
 from pages.ui import platform
 
 # Maximum height in px; a longer text scrolls.
@@ -14,7 +15,7 @@ _HEIGHT = 420
 def menu(trace: Trace) -> None:
     """Draw the button that opens the text; it moves nothing on the page."""
     popover = st.popover(
-        "Text",
+        tr("Text"),
         icon=":material/notes:",
         type="tertiary",
         key=platform.key("plain_text"),

@@ -11,6 +11,7 @@ from core.decoding.check import VERDICT_WORDS, Verdict, verdict
 from core.decoding.methods import method_of
 from core.decoding.record.trace import Check, Trace
 from core.decoding.unchecked import unchecked_words
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
@@ -33,14 +34,16 @@ _LOOKS: dict[Verdict, tuple[str, str]] = {
     "failed": ("error", "bad"),
 }
 _MEANINGS: dict[Verdict, str] = {
-    "consistent": (
-        "All numbers agree with each other and with the settings. Only the model can prove that "
-        "they are its own."
+    "consistent": N_(
+        "All numbers agree with each other and with the settings. Only the model "
+        "can prove that they are its own."
     ),
-    "proved": (
+    "proved": N_(
         "All numbers agree with each other and with the settings, and the model reproduced them."
     ),
-    "failed": "A check failed: a number or a token of this run doesn't follow from its settings.",
+    "failed": N_(
+        "A check failed: a number or a token of this run doesn't follow from its settings."
+    ),
 }
 _ICON = ":material/model_training:"
 
@@ -72,10 +75,19 @@ def _outcome(checks: Sequence[Check], *, checking: bool) -> tuple[str, str, str]
     total = len(checks)
     passed = sum(check.passed for check in checks)
     if not total:
-        return "Checking" if checking else "Not checked", ":material/pending:", "open"
+        return tr("Checking") if checking else tr("Not checked"), ":material/pending:", "open"
     found = verdict(checks)
     icon, tone = _LOOKS[found]
-    return f"{VERDICT_WORDS[found]}: {passed} of {total} checks", f":material/{icon}:", tone
+    return (
+        tr(
+            "{verdict}: {passed} of {total} checks",
+            verdict=tr(VERDICT_WORDS[found]),
+            passed=passed,
+            total=total,
+        ),
+        f":material/{icon}:",
+        tone,
+    )
 
 
 def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
@@ -83,9 +95,9 @@ def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
     if not checks:
         return
     outcome = verdict(checks)
-    st.markdown(f"**{_LOOKS[outcome][0]}.** {_MEANINGS[outcome]}")
+    st.markdown(f"**{_LOOKS[outcome][0]}.** {tr(_MEANINGS[outcome])}")
     if left_open:
-        st.caption(left_open)
+        st.caption(tr(left_open))
     # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
     rows = tuple(_row(check) for check in checks)
     _list(
@@ -98,9 +110,9 @@ def _row(check: Check) -> dict[str, object]:
     sign = "≤" if check.passed else ">"
     return {
         "passed": check.passed,
-        "name": check.words,
+        "name": tr(check.words),
         "numbers": f"{check.value:.2g} {sign} {check.tolerance:.2g}",
-        "detail": check.detail,
+        "detail": tr(check.detail),
     }
 
 
@@ -110,21 +122,21 @@ def _against_model(view: View, trace: Trace) -> None:
         platform.poll(_under_way, jobs.poll_seconds)(job)
     else:
         st.button(
-            "Check against the model",
+            tr("Check against the model"),
             disabled=not may_load,
             on_click=lambda: view.begin("check", jobs.check_trace(trace, with_model=True)),
             key=platform.key("check_model"),
             icon=_ICON,
         )
     st.caption(
-        method_of(trace.config).against_model
+        tr(method_of(trace.config).against_model)
         if may_load
-        else "Choose this run's model in the sidebar first."
+        else tr("Choose this run's model in the sidebar first.")
     )
     if error := view.failures.get("check"):
-        st.text(error)
+        st.text(tr(error))
 
 
 def _under_way(job: Job) -> None:
     job.watch()
-    st.button(f"{job.stage}…", disabled=True, key=platform.key("check_model"), icon=_ICON)
+    st.button(f"{tr(job.stage)}…", disabled=True, key=platform.key("check_model"), icon=_ICON)

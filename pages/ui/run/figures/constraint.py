@@ -8,7 +8,9 @@ from functools import partial
 from typing import Any
 
 from core import figures
+from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
+from core.language import N_, tr
 from pages.ui.run import jobs
 from pages.ui.run.display import bar
 from pages.ui.run.display.panel import Tab
@@ -58,14 +60,14 @@ def tab(
         bar.measure(
             view,
             FREE,
-            "Price it against the free run",
+            N_("Price it against the free run"),
             start,
-            "The same settings and dice without the constraint.",
+            N_("The same settings and dice without the constraint."),
             row="free-row",
             key="run_free",
             icon="balance",
             disabled=not view.may_load(str(value("model"))) or "decode" in view.jobs,
-            progress=lambda job: f"{job.tokens:,} tokens",
+            progress=lambda job: tr(counted(job.tokens, "token")),
         )
         figure.chart(
             part.part(view, trace),
@@ -75,7 +77,7 @@ def tab(
         )
         then()
 
-    return {"constraint": Tab("Constraint", draw)} if trace.config.shaping.constraint else {}
+    return {"constraint": Tab(N_("Constraint"), draw)} if trace.config.shaping.constraint else {}
 
 
 @jobs.in_background
@@ -86,6 +88,12 @@ def run_free(job: Job, trace: Trace) -> Trace | None:
     model, draft = jobs.load_for(job, trace), jobs.load_draft_for(job, trace)
     config = replace(trace.config, shaping=replace(trace.config.shaping, constraint=None))
     run = job.compute(
-        "Running", collect, model, trace.prompt_ids, config, draft=draft, on_step=job.steps.append
+        N_("Running"),
+        collect,
+        model,
+        trace.prompt_ids,
+        config,
+        draft=draft,
+        on_step=job.steps.append,
     )
     return None if job.should_stop() else run

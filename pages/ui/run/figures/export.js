@@ -42,10 +42,10 @@ function showTable(root, { title, columns, numbers, rows, left }) {
     return row;
   };
   dialog.querySelector("h2").textContent = title;
-  dialog.querySelector(".rows").setAttribute("aria-label", `Table of ${title}`);
+  dialog.querySelector(".rows").setAttribute("aria-label", tr("Table of {title}", { title }));
   dialog.querySelector("thead").replaceChildren(line("th", columns));
   dialog.querySelector("tbody").replaceChildren(...rows.map((row) => line("td", row)));
-  dialog.querySelector(".left").textContent = left ? `${left.toLocaleString("en")} more rows are in the CSV file.` : "";
+  dialog.querySelector(".left").textContent = left ? tr("{number} more rows are in the CSV file.", { number: left.toLocaleString("en") }) : "";
   root.status.textContent = "";
   if (!dialog.open) dialog.showModal();
   dialog.querySelector(".rows").focus();
@@ -61,7 +61,7 @@ async function work(root) {
   if (file && !saved.has(file.id)) {
     saved.add(file.id);
     save(file);
-    root.status.textContent = `Saved ${file.name}`;
+    root.status.textContent = tr("Saved {name}", { name: file.name });
   }
   if (!task || task.id === root.done) return;
   root.done = task.id;
@@ -69,7 +69,7 @@ async function work(root) {
     const svg = await draw(task.figure);
     root.tell("drawn", { id: task.id, svg });
   } catch (error) {
-    root.status.textContent = window.Plotly ? "The browser could not draw this figure." : "The chart is still loading. Try again in a moment.";
+    root.status.textContent = window.Plotly ? tr("The browser could not draw this figure.") : tr("The chart is still loading. Try again in a moment.");
     root.tell("drawn", { id: task.id, svg: "" });
     console.error(error);
   }
@@ -79,13 +79,13 @@ async function act(root, name) {
   if (name === "caption" || name === "alt") {
     try {
       await navigator.clipboard.writeText(root.data[name]);
-      root.status.textContent = "Copied";
+      root.status.textContent = tr("Copied");
     } catch {
-      root.status.textContent = "The browser refused. Select the text and copy it.";
+      root.status.textContent = tr("The browser refused. Select the text and copy it.");
     }
     return;
   }
-  root.status.textContent = name === "table" ? "" : "Drawing…";
+  root.status.textContent = name === "table" ? "" : tr("Drawing…");
   root.tell("asked", name);
 }
 
@@ -101,6 +101,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
   if (!root.ready) {
     root.ready = true;
+    trAll(root);
     root.status = root.querySelector("[role=status]");
     root.addEventListener("click", (event) => {
       const button = event.target.closest("button");

@@ -18,6 +18,7 @@ from pandas import DataFrame
 from pandas.api.types import is_numeric_dtype
 
 from core.decoding.errors import DecodingError
+from core.language import tr
 from pages.ui import platform
 from pages.ui.widgets.controls import figure_choices
 from pages.ui.widgets.render_clock import drawn_at
@@ -121,7 +122,7 @@ class ExportState:
         try:
             act()
         except DecodingError as error:
-            self.task, self.message = None, str(error)
+            self.task, self.message = None, error.shown
 
     def take(self, drawn: object) -> None:
         """Pass on the picture that the browser has drawn."""
@@ -133,4 +134,4 @@ class ExportState:
         if isinstance(svg, str) and svg:
             self.attempt(lambda: task.take(task.figure, svg))
         else:
-            self.message = "The browser could not draw this figure. Try again in a moment."
+            self.message = tr("The browser could not draw this figure. Try again in a moment.")

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import plotly.graph_objects as go
 import streamlit as st
 
+from core import language
 from core.decoding.counting import nth
 from core.decoding.errors import FigureError
 from core.export.part import Part, stem
@@ -19,6 +20,7 @@ from core.figures.base.labels import exact_plain, safe_plain
 from core.figures.base.paper import Paper
 from core.figures.base.theme import Theme
 from core.figures.journal.key_words import full_caption
+from core.language import tr
 from pages.ui import platform, registry
 from pages.ui.run.figures import export
 from pages.ui.run.figures.export import DrawTask, ExportState
@@ -57,7 +59,7 @@ class FigureLook:
     @property
     def key(self) -> tuple[Hashable, ...]:
         """Part of a figure's cache key."""
-        return self.theme.name, self.width
+        return self.theme.name, self.width, language.current()
 
     def drawing(self, draw: Callable[..., go.Figure], *, caption: bool = False) -> Drawing:
         """Return a figure as the page shows it."""
@@ -191,7 +193,7 @@ def also_omit(caption: str) -> None:
 
 def _export(part: Part, shown: Drawing) -> None:
     popover = st.popover(
-        "Export",
+        tr("Export"),
         icon=":material/download:",
         type="tertiary",
         key=platform.key(f"export-{part.name}"),
@@ -277,7 +279,7 @@ def _ask(state: ExportState, part: Part, named: Namer, shown: Drawing, form: str
         drawn = drawing(raw, figure, files, paper)
         state.hand_over(f"{files}.{form}", encoded(drawn, form))
         if drawn.fonts.missing:
-            state.message = f"No font of this server has: {drawn.fonts.missing}"
+            state.message = tr("No font of this server has: {missing}", missing=drawn.fonts.missing)
 
     state.task = DrawTask(part.figure(figure_choices.theme(), paper), take)
 

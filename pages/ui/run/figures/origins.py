@@ -13,6 +13,7 @@ from core.figures.base.theme import Theme
 from core.figures.decode.strip import kind_of, shown_text
 from core.figures.speculative.timeline import key_words
 from core.figures.speculative.words import EmittedToken, emitted, kind_color, kind_words
+from core.language import tr
 from pages.ui.run.figures import token_strip
 from pages.ui.run.view import View
 
@@ -53,7 +54,12 @@ def draw(
 
 def _token(token: EmittedToken, theme: Theme) -> list[object]:
     classes = f"{kind_of(token.text)} {token.kind}".strip()
-    label = f"Round {nth(token.round)}: {visible_token(token.token)}, {kind_words(token.kind)}"
+    label = tr(
+        "Round {round}: {token}, {kind}",
+        round=nth(token.round),
+        token=visible_token(token.token),
+        kind=kind_words(token.kind),
+    )
     shown = shown_text(token.text, token.token)
     return [shown, kind_color(token.kind, theme), label, classes, token.round]
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from core.decoding.counting import span_of
+from core.language import tr
 from pages.ui import platform
 from pages.ui.run.view import PageView
 from pages.ui.widgets.chart import Drawing
@@ -54,9 +55,11 @@ def draw(view: PageView, field: str, window: Window, what: str) -> None:
         turn = partial(_turn, view, field, what)
         turn("earlier", "left", window.earlier, disabled=window.first == 0)
         st.markdown(
-            span_of(
-                what.capitalize(),
-                *(at + window.before for at in (window.first, window.last, window.total)),
+            tr(
+                span_of(
+                    what.capitalize(),
+                    *(at + window.before for at in (window.first, window.last, window.total)),
+                )
             ),
             width="content",
         )

@@ -12,6 +12,7 @@ import streamlit as st
 from core.decoding.errors import FigureError
 from core.export.part import Part
 from core.figures.base.paper import Paper
+from core.language import tr
 from pages.ui import platform
 from pages.ui.run.figures import export
 from pages.ui.run.figures.export import DrawTask, ExportState
@@ -61,18 +62,18 @@ def choice(name: str, parts: Callable[[Paper], Sequence[Part]]) -> None:
     try:
         all_parts = parts(Panels.of(figure_choices.paper(), 2).panel)
     except FigureError as error:
-        st.caption(str(error))
+        st.caption(error.shown)
         return
     by_name = {part.name: part for part in all_parts if part.draw is not None}
     # With another width the parts of a long run are others.
     before = st.session_state.get(platform.key(CHOSEN), [])
     st.session_state[platform.key(CHOSEN)] = [key for key in before if key in by_name]
     chosen = st.multiselect(
-        "Panels of one figure",
+        tr("Panels of one figure"),
         list(by_name),
         key=platform.key(CHOSEN),
-        placeholder="Choose two or more",
-        help="The order of choice gives the letters (a), (b) and so on.",
+        placeholder=tr("Choose two or more"),
+        help=tr("The order of choice gives the letters (a), (b) and so on."),
     )
     if len(chosen) > 1:
         _files(name, [by_name[key] for key in chosen])
@@ -85,7 +86,7 @@ def _files(name: str, parts: Sequence[Part]) -> None:
     try:
         panels = Panels.of(figure_choices.paper(), len(parts))
     except FigureError as error:
-        st.caption(str(error))
+        st.caption(error.shown)
         return
     figures = [part.figure(figure_choices.theme(), panels.panel) for part in parts]
 
@@ -113,7 +114,7 @@ def _next(state: ExportState, drawing: _Drawing) -> None:
         done = drawing.panels.drawing(drawing.raws, drawing.figures, drawing.name)
         state.hand_over(f"{drawing.name}.{drawing.form}", encoded(done, drawing.form))
         return
-    state.message = f"Panel {at + 1} of {count}"
+    state.message = tr("Panel {number} of {total}", number=at + 1, total=count)
 
     def take(_: go.Figure, raw: str) -> None:
         drawing.raws.append(raw)

@@ -11,6 +11,7 @@ from core import figures
 from core.decoding.reading.types import PinnedToken, recorded_ids, recorded_pins
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import visible_token
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.run import jobs
 from pages.ui.run.figures import figure
@@ -23,10 +24,10 @@ from pages.ui.widgets.controls.control import Text, declare, value
 KEY = "pins"
 _LONGEST = 1_000
 declare(
-    Text(KEY, "Pinned tokens", "", height=120, max_chars=_LONGEST,
+    Text(KEY, N_("Pinned tokens"), "", height=120, max_chars=_LONGEST,
         placeholder=" yes\n no\n#42",
-        help="Up to five tokens, one a line: a token's text, with the space before a word, or "
-        "#id. \\n and \\t are escapes."),
+        help=N_("Up to five tokens, one a line: a token's text, with the space before a "
+            "word, or #id. \\n and \\t are escapes.")),
 )  # fmt: skip
 
 
@@ -62,7 +63,9 @@ def _arguments(view: View, trace: Trace) -> Mapping[str, Any] | None:
     return {"pins": pins, "trace": trace, "selected": view.selected, "reads": view.reads}
 
 
-PINS = PagePart("pins", figures.pinned_lines, _arguments, "name tokens under Pinned tokens first")
+PINS = PagePart(
+    "pins", figures.pinned_lines, _arguments, N_("name tokens under Pinned tokens first")
+)
 
 
 def draw(
@@ -80,26 +83,30 @@ def draw(
     with st.container(key=platform.key("pins-row"), gap="small"):
         control.draw(KEY, **({"on_change": on_change} if on_change else {}))
         written, words = _lines(), ""
-        whole = "the whole text" if view.reads else "all steps of this run"
         view.pinned = written
         if not written:
-            st.text(f"Name tokens to follow their probability through {whole}.")
+            st.text(
+                tr("Name tokens to follow their probability through the whole text.")
+                if view.reads
+                else tr("Name tokens to follow their probability through all steps of this run.")
+            )
             return
         ready = False
         if view.may_load(str(value("model"))):
             key = (view.number, written)
             _, ready = view.later(KEY, key, lambda job: _follow(job, trace, written))
-            words = "" if ready else view.error(KEY) or "Reading the run's logits…"
+            words = "" if ready else view.error(KEY) or tr("Reading the run's logits…")
         else:
-            words = "Choose this run's model in the sidebar to follow the tokens at every step."
+            words = tr("Choose this run's model in the sidebar to follow the tokens at every step.")
         shown = pinned_of(view, trace)
         if not ready and (lacking := _lacking(trace, written, shown)):
-            words = f"Not among this run's candidates: {lacking}. {words}"
+            missing = tr("Not among this run's candidates: {tokens}.", tokens=lacking)
+            words = f"{missing} {words}"
         if shown:
             depends = (view.number, view.selected, written, ready)
             figure.chart(PINS.part(view, trace), depends, on_click=on_click, across=True)
         if words:  # Below, so that the figure stays where it is.
-            st.text(words)
+            st.text(tr(words))
 
 
 def _follow(job: Job, trace: Trace, written: tuple[str, ...]) -> tuple[PinnedToken, ...]:
@@ -107,5 +114,5 @@ def _follow(job: Job, trace: Trace, written: tuple[str, ...]) -> tuple[PinnedTok
 
     model = jobs.load_for(job, trace)
     ids = pins_in(model, written)
-    found: tuple[PinnedToken, ...] = job.compute("Reading the run", pinned, model, trace, ids)
+    found: tuple[PinnedToken, ...] = job.compute(tr("Reading the run"), pinned, model, trace, ids)
     return found

@@ -10,6 +10,7 @@ from core import figures
 from core.evaluation.votes.best_of import Sampled, mistakes
 from core.export.part import of_figure
 from core.figures.base.labels import table_text
+from core.language import tr
 from pages.ui.run.figures import figure
 from pages.ui.widgets import table
 
@@ -24,8 +25,12 @@ def draw(sampled: Sequence[Sampled], caption: str, version: tuple[object, ...]) 
         return
     tried = sum(len({row.right for row in each.samples}) == 2 for each in sampled)
     st.text(
-        f"Of {tried} questions with right and wrong samples, the reward model chooses a wrong "
-        f"one in {len(wrong)}."
+        tr(
+            "Of {tried} questions with right and wrong samples, the reward model "
+            "chooses a wrong one in {wrong}.",
+            tried=tried,
+            wrong=len(wrong),
+        )
     )
     if wrong:
         table.draw(

@@ -14,6 +14,7 @@ import streamlit as st
 from core.export.part import Part
 from core.export.subject import Subject
 from core.figures.base.paper import Paper
+from core.language import tr
 from pages.ui import platform
 from pages.ui.run.figures import export, panels
 from pages.ui.run.figures.export import DrawTask, ExportState
@@ -71,6 +72,7 @@ def button(source: ArchiveSource) -> None:
 
 
 def _begin(state: ExportState, source: ArchiveSource) -> None:
+
     from core.export.archive import Archive
 
     paper = figure_choices.paper()
@@ -89,7 +91,9 @@ def _next(
     if at == len(parts):
         state.hand_over(f"{source.name}-figures.zip", archive.encode())
         return
-    state.message = f"Figure {at + 1} of {len(parts)}: {parts[at].name}"
+    state.message = tr(
+        "Figure {number} of {total}: {name}", number=at + 1, total=len(parts), name=parts[at].name
+    )
     figure = parts[at].figure(figure_choices.theme(), archive.paper)
     state.task = DrawTask(figure, partial(_take, state, source, archive, parts, at))
 

@@ -18,9 +18,9 @@ function buttonOf(words, status, address) {
   button.onclick = async () => {
     try {
       await navigator.clipboard.writeText(address());
-      status.textContent = "Copied";
+      status.textContent = tr("Copied");
     } catch {
-      status.textContent = "Copy the address of this page from the browser's bar.";
+      status.textContent = tr("Copy the address of this page from the browser's bar.");
     }
   };
   return button;
@@ -31,11 +31,11 @@ export default function ({ data, parentElement }) {
   const asItIs = () => addressOf(data.run, {});
   const toRun = () => addressOf(data.run, data.parameters ?? {});
   const buttons = data.changed
-    ? [buttonOf("Copy link to the run shown", status, toRun), buttonOf("Copy link with the controls as they are now", status, asItIs)]
-    : [buttonOf("Copy link", status, toRun)];
+    ? [buttonOf(tr("Copy link to the run shown"), status, toRun), buttonOf(tr("Copy link with the controls as they are now"), status, asItIs)]
+    : [buttonOf(tr("Copy link"), status, toRun)];
   if (!data.run) buttons[0].className = "small";
   const place = parentElement.querySelector(".links");
   place.replaceChildren(...buttons);
-  parentElement.querySelector(".which").textContent = data.changed ? `The run shown: ${data.which}` : "";
+  parentElement.querySelector(".which").textContent = data.changed ? tr("The run shown: {run}", { run: data.which }) : "";
   parentElement.querySelector(".lost").textContent = data.lost ?? "";
 }

@@ -9,6 +9,7 @@ from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import settings_caption, visible_token
+from core.language import tr
 from core.models.hub_id import pinned
 from core.server.settings import settings
 from pages.ui import platform, registry
@@ -66,14 +67,14 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
         lost += _differences(trace.config, config, rows)
     except DecodingError as error:
         config = None
-        lost.append(str(error))
+        lost.append(error.shown)
     given_ids = given_tokens(trace)
     carried = bool(controls.given) and row_of(controls.given).of_address(given_ids) == given_ids
     if given_ids and not carried:
-        lost.append("the tokens that were given")
+        lost.append(tr("the tokens that were given"))
     if view.shown_request and view.shown_request.dtype:
-        lost.append(f"the number type {view.shown_request.dtype}")
-    words = f"This link can't carry: {'; '.join(lost)}." if lost else ""
+        lost.append(tr("the number type {dtype}", dtype=view.shown_request.dtype))
+    words = tr("This link can't carry: {lost}.", lost="; ".join(lost)) if lost else ""
     parameters = {key: parameter(row, read(key)) for key, row in rows.items()}
     for key, name, revision in (
         ("model", trace.model_id, trace.model_revision),
@@ -96,13 +97,19 @@ def _lost(view: View, trace: Trace, controls: RunControls, values: dict[str, Any
     lost: list[str] = []
     if view.shown_request is None or view.shown_request.ids is not None:
         if trace.rendered_prompt not in ("", trace.prompt):
-            lost.append("the messages of its chat (the link sends the prompt as it is)")
+            lost.append(tr("the messages of its chat (the link sends the prompt as it is)"))
         if trace.prompt != values["prompt"]:
-            lost.append(f"the prompt beyond {shared.MAX_PROMPT:,} characters")
+            lost.append(tr("the prompt beyond {most:,} characters", most=shared.MAX_PROMPT))
     for key, name in (("model", trace.model_id), (controls.draft, trace.draft_id)):
         row = row_of(key) if key and name else None
         if isinstance(row, Menu) and not row.takes(row.in_address(name)):
-            lost.append(f"the {row.label.lower()} {visible_token(name, _SHOWN)}")
+            lost.append(
+                tr(
+                    "the {control} {name}",
+                    control=tr(row.label).lower(),
+                    name=visible_token(name, _SHOWN),
+                )
+            )
     return lost
 
 

@@ -11,6 +11,7 @@ from core.export.stored import many_subject, many_tables
 from core.export.stored_parts import many_parts
 from core.export.table import csv_file
 from core.export.web.runs_page import runs_page
+from core.language import tr
 from core.traces.many_file import many_jsonl
 from pages.ui import platform
 from pages.ui.run.files import archive, save
@@ -26,12 +27,17 @@ def draw(many: ManyRuns, page: str) -> None:
     """
     name = f"{page}-runs"
     kinds = (
-        ("Every run's trace (JSONL)", "runs", lambda: many_jsonl(many.traces).encode(), "jsonl"),
-        ("All runs (CSV)", "table", lambda: csv_file(many_tables(many)[0][1]), "csv"),
-        ("Web page (HTML)", "page", lambda: runs_page(many, figure_choices.theme()), "html"),
+        (
+            tr("Every run's trace (JSONL)"),
+            "runs",
+            lambda: many_jsonl(many.traces).encode(),
+            "jsonl",
+        ),
+        (tr("All runs (CSV)"), "table", lambda: csv_file(many_tables(many)[0][1]), "csv"),
+        (tr("Web page (HTML)"), "page", lambda: runs_page(many, figure_choices.theme()), "html"),
     )
     with st.popover(
-        "Save", icon=":material/save:", type="tertiary", key=platform.key(f"save-{page}")
+        tr("Save"), icon=":material/save:", type="tertiary", key=platform.key(f"save-{page}")
     ):
         for label, kind, content, ending in kinds:
             st.download_button(

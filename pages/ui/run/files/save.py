@@ -19,6 +19,7 @@ from core.export.part import Part, stem
 from core.export.subject import Subject
 from core.figures.base.labels import settings_caption
 from core.figures.base.theme import LIGHT, Theme
+from core.language import N_, tr
 from pages.ui import platform, registry
 from pages.ui.platform import guard, session
 from pages.ui.platform.uploaded import content_of
@@ -94,7 +95,7 @@ def save(
         file_help: sentence about the trace file.
     """
     popover = st.popover(
-        "Save",
+        tr("Save"),
         icon=":material/ios_share:",
         type="tertiary",
         key=platform.key("save"),
@@ -104,7 +105,7 @@ def save(
         return
     with popover:
         st.download_button(
-            "Trace file (JSON)",
+            tr("Trace file (JSON)"),
             file,
             f"{source.name}.json",
             "application/json",
@@ -115,7 +116,7 @@ def save(
             help=file_help,
         )
         st.download_button(
-            "Web page (HTML)",
+            tr("Web page (HTML)"),
             page,
             f"{source.name}.html",
             "text/html",
@@ -151,7 +152,7 @@ def web_page(
     parts: Sequence[Part],
     theme: Theme = LIGHT,
     *,
-    title: str = "Decoding Explorer: one run",
+    title: str = N_("Decoding Explorer: one run"),
     settings: str = "",
     text: str | None = None,
     notes: Sequence[NamedTable] = (),
@@ -181,7 +182,7 @@ def web_page(
 
 def open_file(path: str) -> None:
     """Draw the upload of a trace file, or of a file of many runs, which is then shown."""
-    with st.expander("Open a trace", icon=":material/folder_open:"):
+    with st.expander(tr("Open a trace"), icon=":material/folder_open:"):
         draw_upload(path, "trace_file")
 
 
@@ -193,7 +194,7 @@ def draw_upload(path: str, key: str) -> None:
         key: key of the widget.
     """
     st.file_uploader(
-        "Trace file", type=["json", "jsonl"], key=key, on_change=_opened, args=(path, key)
+        tr("Trace file"), type=["json", "jsonl"], key=key, on_change=_opened, args=(path, key)
     )
 
 
@@ -205,12 +206,13 @@ def _opened(path: str, key: str) -> None:
     st.session_state["opened"] = upload.file_id
     shown = registry.page_at(path).view()
     shown.failure = ""
+    from core.traces.foreign_trace import read_answer
     from core.traces.lab_file import read_any
     from core.traces.many_file import read_runs
 
     try:
         data = content_of(upload)
-        if upload.name.lower().endswith(".jsonl"):
+        if upload.name.lower().endswith(".jsonl") and read_answer(data) is None:
             runs = read_runs(data)
             turn_to(registry.HOME if runs.has_searches else registry.page_at("many"), runs)
             return
@@ -219,7 +221,7 @@ def _opened(path: str, key: str) -> None:
         method = content.config.method if isinstance(content, Trace) else kind
         turn_to(registry.page_of(method), content)
     except DecodingError as error:
-        shown.failure = str(error)
+        shown.failure = error.shown
 
 
 def turn_to(page: Page, content: Any, **more: Any) -> None:

@@ -8,36 +8,42 @@ from typing import Any
 from core.decoding.constraints.value import MAX_LENGTH, Constraint
 from core.decoding.errors import ConfigError
 from core.decoding.shaping.config import SETTINGS
+from core.language import N_, Message
 from pages.ui.widgets.controls.control import Control, Text, declare, draw, value
 from pages.ui.widgets.controls.options import Menu
 
 _NONE = "none"
 _FIELD = "shaping.constraint"
 _KINDS = {
-    _NONE: "None",
-    "choice": "Choices",
-    "regex": "Regular expression",
-    "json": "JSON schema",
-    "lark": "Lark grammar",
+    _NONE: N_("None"),
+    "choice": N_("Choices"),
+    "regex": N_("Regular expression"),
+    "json": N_("JSON schema"),
+    "lark": N_("Lark grammar"),
 }
 # Of the text of each kind: its placeholder and its help.
 _TEXTS = {
-    "choice": ("yes\nno", "The texts that may be generated, one a line; \\n is a line break."),
-    "regex": ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "The whole generated text matches it."),
+    "choice": ("yes\nno", N_("The texts that may be generated, one a line; \\n is a line break.")),
+    "regex": ("[0-9]{4}-[0-9]{2}-[0-9]{2}", N_("The whole generated text matches it.")),
     "json": (
         '{"type": "object",\n "properties": {"name": {"type": "string"}},\n "required": ["name"]}',
-        "The generated text is JSON that is valid under this schema, in one line.",
+        N_("The generated text is JSON that is valid under this schema, in one line."),
     ),
     "lark": (
         'start: "[" word ("," word)* "]"\nword: /[a-z]+/',
-        "A grammar in llguidance's Lark; its first rule is start.",
+        N_("A grammar in llguidance's Lark; its first rule is start."),
     ),
 }
 
 
 def _value(kind: str, text: str) -> Constraint | None:
     if not text.strip():
-        raise ConfigError(f"Write the rule of the constraint ({_KINDS[kind]}), or choose None.")
+        raise ConfigError(
+            Message(
+                "Write the rule of the constraint ({kind}), or choose None.",
+                kind=Message(_KINDS[kind]),
+            )
+        )
     return Constraint(kind, text)  # type: ignore[arg-type]
 
 
@@ -51,11 +57,11 @@ def _is_kind(kind: str, read: Any) -> bool:
 
 # The field of the chosen kind comes after the menu, so it sets the config's field.
 ROWS: tuple[Control, ...] = declare(
-    Menu("constraint", "Constraint", _NONE, _KINDS, field=_FIELD, to_field=lambda _: None,
+    Menu("constraint", N_("Constraint"), _NONE, _KINDS, field=_FIELD, to_field=lambda _: None,
         from_field=lambda held: held.kind if held else _NONE,
         help=SETTINGS["constraint"].help.replace("KIND=TEXT, where the kind is", "a")),
     *(
-        Text(f"rule_{kind}", "Rule", "", height=110, max_chars=MAX_LENGTH, field=_FIELD,
+        Text(f"rule_{kind}", N_("Rule"), "", height=110, max_chars=MAX_LENGTH, field=_FIELD,
             to_field=partial(_value, kind), from_field=partial(_text_of, kind),
             acts=partial(_is_kind, kind), placeholder=placeholder, help=text)
         for kind, (placeholder, text) in _TEXTS.items()
@@ -64,8 +70,12 @@ ROWS: tuple[Control, ...] = declare(
 KEYS = tuple(row.key for row in ROWS)
 
 
-def draw_constraint() -> None:
-    """Draw the menu, and the text field of the chosen kind."""
-    draw("constraint")
+def draw_constraint(**more: Any) -> None:
+    """Draw the menu, and the text field of the chosen kind.
+
+    Args:
+        more: arguments of Streamlit's functions.
+    """
+    draw("constraint", **more)
     if (kind := value("constraint")) != _NONE:
-        draw(f"rule_{kind}")
+        draw(f"rule_{kind}", **more)

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import streamlit as st
 
 from core.decoding.errors import ConfigError, DecodingError
+from core.language import tr
 from pages.ui import platform
 from pages.ui.platform import session
 
@@ -71,7 +72,7 @@ class Control:
     @property
     def name(self) -> str:
         """The label as sentences have it, without what follows a comma."""
-        return self.label.partition(",")[0]
+        return tr(self.label).partition(",")[0]
 
     def cast(self, held: Any) -> Any:
         """The value in the control's type."""
@@ -105,13 +106,14 @@ class Control:
             more: arguments of Streamlit's function, before the row's own.
         """
         self._write_address()
+        help: str | None = more.pop("help", self.help)
         self._widget(
-            label=self.label,
+            label=tr(self.label),
             **{
                 "key": self.state_key,
                 "bind": "query-params",
                 "persist_state": "session",
-                "help": self.help,
+                "help": help and tr(help),
                 "disabled": not self.acts(value),
                 "on_change": redraw_around,
                 **({} if self.width is None else {"width": self.width}),
@@ -204,7 +206,10 @@ class Text(Control):
         return self.fit(word) if re.fullmatch(self.form[0] or ".*", word, re.DOTALL) else None
 
     def _widget(self, **arguments: Any) -> None:
-        arguments |= {"placeholder": self.placeholder, "max_chars": self.max_chars}
+        arguments |= {
+            "placeholder": self.placeholder and tr(self.placeholder),
+            "max_chars": self.max_chars,
+        }
         if self.height is None:
             st.text_input(value=self.default, **arguments)
         else:
@@ -276,7 +281,7 @@ def in_words(error: DecodingError) -> str:
     Quoted parts, which may be a user's own text, stay.
     """
     names = {row.field.removeprefix("shaping."): row.name for row in reversed(_rows.values())}
-    text = str(error)
+    text = error.shown
     if isinstance(error, ConfigError):
         name = error.setting
         text = error.under(names.get(name) or name.replace("_", " ").capitalize())

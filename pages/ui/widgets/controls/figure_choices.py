@@ -7,6 +7,7 @@ import streamlit as st
 from core.figures.base.paper import Paper, length_of, printed
 from core.figures.base.theme import GREY, THEMES, Theme
 from core.figures.journal.journals import JOURNALS
+from core.language import N_, tr
 from pages.ui.widgets.controls.control import Read, Toggle, declare, draw, value
 from pages.ui.widgets.controls.options import Menu, Segments
 
@@ -19,30 +20,31 @@ def _without_journal(read: Read) -> bool:
 
 
 ROWS = declare(
-    Menu("figure_journal", "Journal", _NO_JOURNAL,
-        lambda: {_NO_JOURNAL: "None"} | {row.name: row.label for row in JOURNALS.values()},
-        help="Keep to its rules: the sizes of its type, black text, axis lines with ticks, no "
-        "gridlines, no hatching. Title and settings are in the caption."),
-    Menu("figure_width", "Width", _WIDTHS[0], lambda: {width: width for width in _WIDTHS},
+    Menu("figure_journal", N_("Journal"), _NO_JOURNAL,
+        lambda: {_NO_JOURNAL: N_("None")} | {row.name: row.label for row in JOURNALS.values()},
+        help=N_("Keep to its rules: the sizes of its type, black text, axis lines with "
+            "ticks, no gridlines, no hatching. Title and settings are in the caption.")),
+    Menu("figure_width", N_("Width"), _WIDTHS[0], lambda: {width: width for width in _WIDTHS},
         free=lambda: True,
-        help="A column of the journal (85 mm without one), its page (174 mm), or a screen. Type "
-        "any other, such as 120mm or 5in. In print without a journal the text has 7.5 points."),
-    Segments("figure_theme", "Theme", "light",
-        {"light": "Light", "dark": "Dark", "grey": "Grey"}),
-    Toggle("figure_clear", "Transparent background", False),
-    Toggle("figure_title", "Title in the picture", True, acts=_without_journal),
-    Toggle("figure_caption", "Caption in the picture", True, acts=_without_journal),
-    Toggle("figure_texts", "Title and caption, for a journal too", False,
+        help=N_("A column of the journal (85 mm without one), its page (174 mm), or a "
+            "screen. Type any other, such as 120mm or 5in. In print without a "
+            "journal the text has 7.5 points.")),
+    Segments("figure_theme", N_("Theme"), "light",
+        {"light": N_("Light"), "dark": N_("Dark"), "grey": N_("Grey")}),
+    Toggle("figure_clear", N_("Transparent background"), False),
+    Toggle("figure_title", N_("Title in the picture"), True, acts=_without_journal),
+    Toggle("figure_caption", N_("Caption in the picture"), True, acts=_without_journal),
+    Toggle("figure_texts", N_("Title and caption, for a journal too"), False,
         acts=lambda read: not _without_journal(read)),
-    Toggle("figure_shared", "HTML: Plotly in a file beside it", False,
-        help="A page of 40 to 150 KB and one file of 1.5 MB that all such pages share, in a ZIP; "
-        "off, everything is in the page (0.7 MB)."),
+    Toggle("figure_shared", N_("HTML: Plotly in a file beside it"), False,
+        help=N_("A page of 40 to 150 KB and one file of 1.5 MB that all such pages "
+            "share, in a ZIP; off, everything is in the page (0.7 MB).")),
 )  # fmt: skip
 
 
 def show() -> None:
     """Draw the choices."""
-    with st.expander("Exported figures", icon=":material/imagesmode:", key="figure-choices"):
+    with st.expander(tr("Exported figures"), icon=":material/imagesmode:", key="figure-choices"):
         draw(*(row.key for row in ROWS))
 
 
@@ -90,4 +92,4 @@ def words() -> str:
     label = [JOURNALS[journal].label] if journal else []
     width = str(length_of(str(value("figure_width")), journal))
     chosen = " · ".join([*label, width, theme().name, *clear])
-    return f"{chosen} (to change: Exported figures, in the sidebar)"
+    return tr("{chosen} (to change: Exported figures, in the sidebar)", chosen=chosen)

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.language import tr
 from pages.ui import platform
 from pages.ui.widgets.controls.control import Control, draw, row_of, value
 from pages.ui.widgets.controls.options import Options
@@ -30,7 +31,7 @@ def group(label: str, keys: Sequence[str], hint: str = "", **more: Any) -> None:
     """
     with st.expander(label_of(label, keys), key=platform.key(f"group-{'-'.join(keys)}")):
         if hint and not any(row_of(key).acts(value) for key in keys):
-            st.caption(hint)
+            st.caption(tr(hint))
         draw(*keys, **more)
 
 
@@ -40,14 +41,14 @@ def label_of(label: str, keys: Sequence[str]) -> str:
     rows = [row_of(key) for key in keys]
     menus = {row.field for row in rows if isinstance(row, Options) and row.field}
     changed = [
-        f"{row.name} {row.words[held]}"
+        f"{row.name} {tr(row.words[held])}"
         if isinstance(row, Options) and held in row.words
         else row.name
         for row in rows
         if row.acts(value) and (held := _present(row)) != row.default
         if isinstance(row, Options) or row.field not in menus
     ]
-    return f"{label}: {', '.join(changed)}" if changed else label
+    return f"{tr(label)}: {', '.join(changed)}" if changed else tr(label)
 
 
 def _present(row: Control) -> object:

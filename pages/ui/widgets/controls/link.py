@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 import streamlit as st
 
+from core.language import tr
 from pages.ui import platform
 from pages.ui.platform import session
 from pages.ui.widgets.controls.control import (
@@ -63,8 +64,8 @@ def fill(words: Mapping[str, str]) -> list[str]:
         row = row_of(key)
         held, (reason, used) = row.of_address(word), _refusal(row, word)
         if reason:
-            used = used or row.in_address(row.default) or "nothing"
-            report(f"{row.name}: {reason}: {used} is used.")
+            used = used or row.in_address(row.default) or tr("nothing")
+            report(tr("{name}: {reason}: {used} is used.", name=row.name, reason=reason, used=used))
         if held is not None:
             row.set(held)
     return others
@@ -90,10 +91,10 @@ def check_address() -> None:
             _refusal(row, st.query_params[row.state_key]) if key not in MODELS else ("", None)
         )
         if reason and used is None:
-            used = row.in_address(row.default) or "nothing"
+            used = row.in_address(row.default) or tr("nothing")
             taken_out |= session.write_address(row.state_key, None)
         if reason:
-            report(f"{row.name}: {reason}: {used} is used.")
+            report(tr("{name}: {reason}: {used} is used.", name=row.name, reason=reason, used=used))
     if taken_out:
         st.rerun()
     show_reports()
@@ -145,19 +146,27 @@ def _refusal(row: Control, word: str) -> tuple[str, str | None]:
 
     The reason is empty where it takes it.
     """
-    shown = f"{quoted(word)} in the link"
+    shown = tr("{word} in the link", word=quoted(word))
     if isinstance(row, Number | Slider):
         return _refused_number(row, word, shown)
     if isinstance(row, Options):
         keys = ", ".join(map(row.in_address, row.words))
-        return ("" if row.takes(word) else f"{shown} is none of {keys}"), None
+        return (
+            "" if row.takes(word) else tr("{shown} is none of {keys}", shown=shown, keys=keys)
+        ), None
     if isinstance(row, Toggle):
-        return ("" if word.lower() in ("true", "false") else f"{shown} is not true or false"), None
+        return (
+            ""
+            if word.lower() in ("true", "false")
+            else tr("{shown} is not true or false", shown=shown)
+        ), None
     if isinstance(row, Text) and row.of_address(word) is None:
-        return f"{shown} is not {row.form[1]}", None
+        return tr("{shown} is not {form}", shown=shown, form=tr(row.form[1])), None
     if isinstance(row, Text) and row.max_chars is not None and len(word) > row.max_chars:
         most = f"{row.max_chars:,}"
-        return f"the link holds more than {most} characters", f"the beginning, {most} characters,"
+        return tr("the link holds more than {most} characters", most=most), tr(
+            "the beginning, {most} characters,", most=most
+        )
     return "", None
 
 
@@ -168,11 +177,18 @@ def _refused_number(row: Number | Slider, word: str, shown: str) -> tuple[str, s
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        return f"{shown} is no number", None
+        return tr("{shown} is no number", shown=shown), None
     if not low <= number <= high:
-        return f"{_digits(number)} in the link lies outside {_digits(low)} to {_digits(high)}", None
+        return tr(
+            "{number} in the link lies outside {low} to {high}",
+            number=_digits(number),
+            low=_digits(low),
+            high=_digits(high),
+        ), None
     if row.cast(number) != number:
-        return f"{_digits(number)} in the link is no whole number", f"{row.cast(number):g}"
+        return tr(
+            "{number} in the link is no whole number", number=_digits(number)
+        ), f"{row.cast(number):g}"
     return "", None
 
 

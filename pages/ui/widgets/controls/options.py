@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.language import tr
 from pages.ui.platform import session
 from pages.ui.widgets.controls.control import Control, always, redraw_around
 from pages.ui.widgets.controls.old_labels import OLD_LABELS
@@ -79,9 +80,10 @@ class Segments(Options):
     offers: Callable[[Any], bool] = always
 
     def _widget(self, **arguments: Any) -> None:
+        words = {option: tr(word) for option, word in self.words.items()}
         st.segmented_control(
-            options=[option for option in self.words if self.offers(option) or option == self.held],
-            format_func=self.words.__getitem__,
+            options=[option for option in words if self.offers(option) or option == self.held],
+            format_func=words.__getitem__,
             default=self.default,
             required=True,
             **arguments,
@@ -106,7 +108,7 @@ class Menu(Options):
         return word if option is None and self.free() else option
 
     def _widget(self, **arguments: Any) -> None:
-        words = self.words
+        words = {option: tr(word) for option, word in self.words.items()}
         st.selectbox(
             options=list(words),
             format_func=lambda option: words.get(option, option),

@@ -83,7 +83,7 @@ function tellFolded(rail) {
   const changed = folded.filter(({ value, data }) => value !== data.start);
   const words = changed.map(({ value, data }) => `${data.label} ${shown(value, data.digits)}`).join(", ");
   rail.fold.hidden = !folded.length;
-  rail.fold.textContent = `More knobs (${folded.length})${words && `: ${words}`}`;
+  rail.fold.textContent = `${tr("More knobs ({count})", { count: folded.length })}${words && `: ${words}`}`;
 }
 
 // A number that the knob doesn't take becomes the nearest, and that is said.
@@ -194,8 +194,9 @@ function update(rail, data) {
   knob.about.setAttribute("aria-label", `About ${label}`);
   knob.about.title = knob.name.title = help;
   knob.help.textContent = help;
-  knob.reset.title = `Back to ${shown(start, digits)}`;
-  knob.reset.setAttribute("aria-label", `${label}: back to ${shown(start, digits)}`);
+  const value = shown(start, digits);
+  knob.reset.title = tr("Back to {value}", { value });
+  knob.reset.setAttribute("aria-label", tr("{label}: back to {value}", { label, value }));
   knob.range.disabled = knob.field.disabled = knob.reset.disabled = !data.enabled;
   knob.box.classList.toggle("idle", !data.enabled);
   const typing = knob.field.matches(":focus") && rail.root.getRootNode().activeElement === knob.field;

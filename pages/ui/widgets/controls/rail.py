@@ -13,6 +13,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.language import tr
 from pages.ui import platform
 from pages.ui.platform import session
 from pages.ui.widgets.controls.knob import Knob
@@ -80,8 +81,8 @@ def draw(
 def _described(name: str, knob: Knob, *, enabled: bool, folded: bool) -> dict[str, Any]:
     return {
         "key": name,
-        "label": knob.label,
-        "help": knob.help,
+        "label": tr(knob.label),
+        "help": tr(knob.help),
         "low": knob.low,
         "high": knob.high,
         "most": knob.typed_high,

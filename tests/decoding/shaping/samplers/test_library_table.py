@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.decoding.shaping.config import LISTED, SETTINGS
+from core.decoding.shaping.config import LISTED, SETTINGS, TABLED
 from core.decoding.shaping.library_table import document, library_table
 from core.decoding.shaping.orders import ORDERS
 
@@ -19,8 +19,8 @@ def test_the_page_is_what_the_declarations_give() -> None:
 def test_every_sampler_has_a_source_and_every_hole_a_reason() -> None:
     head, *rows = library_table()
     assert head[1:-1] == [order.label for order in ORDERS.values()]
-    assert len(rows) == len(LISTED)
-    for name, (_, *places, why) in zip(LISTED, rows, strict=True):
+    assert len(rows) == len(TABLED)
+    for name, (_, *places, why) in zip(TABLED, rows, strict=True):
         assert SETTINGS[name].source, name
         assert ("–" in places) == bool(why), name
     assert all(order.otherwise and order.source for order in ORDERS.values())

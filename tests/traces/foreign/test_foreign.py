@@ -196,7 +196,8 @@ NUMBERED = {"meta_info": {"output_token_logprobs": [[-1.0, 5, None]]}}
     ("body", "said"),
     [
         ([], "JSON object"),
-        ({}, "no log-probabilities"),
+        ({}, "none of the known formats"),
+        ({"logprobs": None}, "no log-probabilities"),
         ({"completion_probabilities": []}, "n_probs"),
         ({"error": {"message": "no such model"}}, "The server refused: no such model"),
         (NUMBERED, "return_text_in_logprobs"),

@@ -1,0 +1,99 @@
+"""Draft by a head on the target (MTP, EAGLE): it reads the target's hidden states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Protocol
+
+from torch import Tensor
+
+from ...errors import ModelError
+from ...protocol import Context, LanguageModel, offers
+from ..config import Speculative
+from ..types import CacheSizes
+from .model import ModelDraft
+
+
+class HeadState(Context, Protocol):
+    """Context of a head; `read` tokens were read with the target's hidden states."""
+
+    read: int
+
+    def see(self, hidden: Tensor) -> None:
+        """Take in the target's hidden states `[n, width]` of the tokens after the known ones."""
+        ...
+
+    def forget(self, length: int) -> None:
+        """Keep the target's hidden states of the first `length` tokens only."""
+        ...
+
+
+class HeadModel(LanguageModel, Protocol):
+    """A head as a model; the context of `start` runs the target along, its branches don't."""
+
+    @property
+    def target_revision(self) -> str:
+        """Digest of the target's weights."""
+        ...
+
+    def start(self, prompt_ids: Sequence[int], *, use_cache: bool = True) -> HeadState:  # type: ignore[override]
+        """Run the target and the head over the prompt."""
+        ...
+
+
+def require_head(
+    target: LanguageModel, draft: LanguageModel | None, _: Speculative
+) -> LanguageModel:
+    """Return the head.
+
+    Raises:
+        ModelError: the draft is no head of this target.
+    """
+    assert draft is not None
+    if not offers(draft, HeadModel):
+        raise ModelError(f"{draft.model_id} is no draft head: set drafter to 'model'.")
+    if draft.target_revision != target.revision:
+        raise ModelError(
+            f"{draft.model_id} reads the hidden states of another model than {target.model_id}: "
+            "take the target that it was trained on, or another draft."
+        )
+    return draft
+
+
+class HeadDraft(ModelDraft):
+    """Draft head: after each round it reads the accepted tokens again, with the target's hidden
+    states in place of its own.
+    """
+
+    _context: HeadState
+
+    @classmethod
+    def start(
+        cls,
+        target: LanguageModel,
+        model: LanguageModel,
+        prompt_ids: Sequence[int],
+        config: Speculative,
+    ) -> HeadDraft:
+        """Run the target and the head over the prompt: the head's prefill includes the target's."""
+        started = perf_counter()
+        whole = model.start(prompt_ids, use_cache=config.use_cache)
+        context = whole.branch([0])
+        context.rollback(1)
+        draft = cls(context, model.context_window, target, config)
+        draft.prefill = perf_counter() - started
+        return draft
+
+    def branch(self, config: Speculative) -> HeadDraft:
+        """Return a separate draft for another run."""
+        return HeadDraft(self._context.branch([0]), self._window, self._target, config)
+
+    def see(self, hidden: Tensor) -> None:
+        """Take in the hidden states of the tokens that the target has scored, `[n, width]`."""
+        self._context.see(hidden)
+
+    def keep(self, length: int) -> CacheSizes:
+        """Remove the tokens that were read with the head's own hidden states."""
+        self._context.forget(length)
+        return super().keep(min(length, self._context.read))

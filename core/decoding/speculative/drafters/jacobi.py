@@ -1,0 +1,51 @@
+"""Jacobi iterations (Santilli et al. 2023): the target's own predictions of the last round are the
+next draft.
+
+Each round is an iteration over a window of guessed tokens. The window is filled up from a pool of
+the bigrams that the iterations gave, as lookahead decoding does with longer n-grams (Fu et al.
+2024), which also looks for new ones in the same forward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...protocol import LanguageModel
+from ..config import Speculative
+from ..rounds import positions_of
+from ..types import DraftRound
+from .text import TextDraft
+
+
+def guess(rounds: Sequence[DraftRound], ids: Sequence[int], length: int) -> list[int]:
+    """Return the next window: predictions after the last emitted token, then tokens of the pool.
+
+    Without a bigram the last token is repeated, as the first window does.
+    """
+    pool, guesses = dict[int, int](), list[int]()
+    for step in rounds:
+        predicted = [candidates[0].token_id for candidates in positions_of(step) if candidates]
+        drafted = [token.token_id for token in step.drafted]
+        # The prediction at a position follows the guess before it.
+        pool.update(zip(drafted, predicted[1:], strict=False))
+        guesses = predicted[len(step.accepted) + 1 :]
+    while len(guesses) < length:
+        last = guesses[-1] if guesses else ids[-1]
+        guesses.append(pool.get(last, last))
+    return guesses[:length]
+
+
+class JacobiDraft(TextDraft):
+    """A source that guesses from the rounds so far."""
+
+    def __init__(self, target: LanguageModel, config: Speculative) -> None:
+        self._rounds: list[DraftRound] = []
+        super().__init__(lambda ids, _, length: guess(self._rounds, ids, length), target, config)
+
+    def after(self, step: DraftRound) -> None:
+        """Take in a finished round."""
+        self._rounds.append(step)
+
+    def branch(self, config: Speculative) -> JacobiDraft:
+        """Return a draft for another run."""
+        return JacobiDraft(self._target, config)

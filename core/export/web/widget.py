@@ -1,0 +1,133 @@
+"""A trace as a live widget for notebooks: token strip, candidates of a step, knobs; no server.
+
+The script of the saved web page (`knobs.js`) shapes a step anew in the browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...decoding.errors import FigureError
+from ...decoding.record.steps import TokenStep
+from ...decoding.record.trace import Trace
+from ...decoding.shaping.config import SETTINGS, STAGES
+from ...figures.base.labels import stage_name, visible_token
+from ...figures.base.theme import DARK, LIGHT
+from ...figures.decode.knobs import NAMES, knobs_of
+from ...figures.decode.strip import shown_texts, step_label, token_colors
+from ...figures.opening import contested_step
+from .page import knob_ranges
+
+if TYPE_CHECKING:
+    from anywidget import AnyWidget
+
+_FOLDER = Path(__file__).parent
+_MOST_PROMPT = 400
+_FIXED = (
+    "This step was shaped by other settings too, or its other tokens are unknown, so knobs can't "
+    "shape it anew."
+)
+
+
+def explore(trace: Trace, *, step: int | None = None) -> AnyWidget:
+    """Return a widget of a trace; its `step` is the index of the chosen step.
+
+    Args:
+        step: index of the step that it shows first; by default one with several likely tokens.
+
+    Raises:
+        FigureError: anywidget isn't installed, or the run has no steps of one token.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", Greedy(max_new_tokens=4))
+        >>> explore(trace, step=2).step
+        2
+    """
+    if not trace.token_steps:
+        raise FigureError(
+            f"A run of {trace.config.method} has no steps of one token to explore; draw its "
+            "figures with core.figures."
+        )
+    first = contested_step(trace) if step is None else min(step, len(trace.token_steps) - 1)
+    return _widget_class()(data=widget_data(trace), step=first)
+
+
+@cache
+def _widget_class() -> type[AnyWidget]:
+    try:
+        import anywidget
+        import traitlets
+    except ImportError:
+        raise FigureError(
+            "The widget needs anywidget: install it with pip install anywidget."
+        ) from None
+
+    class TraceWidget(anywidget.AnyWidget):  # type: ignore[misc]
+        """Token strip, candidates and knobs of a trace."""
+
+        _esm = script()
+        _css = (_FOLDER / "widget.css").read_text(encoding="utf-8")
+        data = traitlets.Dict().tag(sync=True)
+        step = traitlets.Int(0).tag(sync=True)
+
+    return TraceWidget
+
+
+@cache
+def script() -> str:
+    """Return the widget's script."""
+    return "".join(
+        (_FOLDER / name).read_text(encoding="utf-8") for name in ("knobs.js", "widget.js")
+    )
+
+
+def widget_data(trace: Trace) -> dict[str, Any]:
+    """Return what the script draws, as JSON values; texts are plain."""
+    steps = trace.token_steps
+    colors = zip(token_colors(trace, theme=LIGHT), token_colors(trace, theme=DARK), strict=True)
+    drawn = zip(steps, shown_texts(steps), colors, strict=True)
+    listed = [_step(trace, step, text, pair) for step, text, pair in drawn]
+    ranked = max((own["knobs"]["ranked"] for own in listed if own["knobs"]), default=2)
+    starts = [own["knobs"]["start"] for own in listed if own["knobs"]]
+    start = starts[0] if starts else {name: float(SETTINGS[name].off) for name in NAMES}
+    prompt = trace.rendered_prompt or trace.prompt
+    return {
+        "prompt": prompt if len(prompt) <= _MOST_PROMPT else f"… {prompt[-_MOST_PROMPT:]}",
+        "steps": listed,
+        "knobs": [knob._asdict() for knob in knob_ranges(start, ranked)],
+        "start": start,
+        "removed": {
+            **{name: f"removed by {stage_name(name)}" for name in STAGES},
+            "either": "removed",
+        },
+        "fixed": _FIXED,
+    }
+
+
+def _step(
+    trace: Trace, step: TokenStep, text: str, colors: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
+    knobs = knobs_of(step, trace, 0.0)
+    if knobs is not None:
+        del knobs["axes"]
+    return {
+        "text": text,
+        "label": step_label(step, trace),
+        "colors": dict(zip(("light", "dark"), colors, strict=True)),
+        "token": step.token_id,
+        "candidates": [
+            {
+                "id": candidate.token_id,
+                "text": visible_token(candidate.text),
+                "raw": candidate.raw_prob,
+                "prob": candidate.prob,
+                "gone": candidate.removed_by or "",
+            }
+            for candidate in step.candidates
+        ],
+        "knobs": knobs,
+    }

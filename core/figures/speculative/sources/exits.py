@@ -1,0 +1,143 @@
+"""Early exit: acceptance by exit layer, beside the layers' words."""
+
+from __future__ import annotations
+
+from ....decoding.counting import nth
+from ....decoding.record.trace import Trace
+from ....decoding.speculative.measurement.report import ExitLayer, ExitLayers
+from ...base.figure import TableRows, figure, table
+from ...base.grid import ROW_HEIGHT, Cell, add_grid, frame_of, wide_columns
+from ...base.labels import (
+    NBSP,
+    lines,
+    percent,
+    settings_caption,
+    show_token,
+    table_text,
+)
+from ...base.paper import SCREEN, Paper
+from ...base.sheet import Sheet
+from ...base.theme import LIGHT, Theme
+from ...base.window import ShownPart, cut_window, numbered, window_of
+
+_LEFT = 104
+
+
+@table("position token_id token layer likeliest_id likeliest probability accept_prob")
+def spec_exits_data(exits: ExitLayers) -> TableRows:
+    """Return a row for each token of the run and each exit layer."""
+    return [
+        (
+            nth(at),
+            exits.token_ids[at],
+            table_text(exits.texts[at]),
+            exit_layer.layer,
+            cell.token_id,
+            table_text(cell.text),
+            cell.prob,
+            cell.accept,
+        )
+        for exit_layer in exits.exits
+        for at, cell in numbered(exit_layer.cells, 0, None)
+    ]
+
+
+def exit_words(exits: ExitLayers) -> str:
+    """Return a sentence on the exit with the highest expected speed-up."""
+    if not exits.exits:
+        return "The target has one layer only: there is no earlier exit."
+    best = max(exits.exits, key=exits.speedup)
+    speedup = exits.speedup(best)
+    pays = "the fastest exit is" if speedup > 1 else "no exit pays; the best is"
+    return (
+        f"If a forward costs its share of the {exits.layers} layers and {exits.draft_length} "
+        f"tokens are drafted a round, {pays} after layer {best.layer}: {speedup:.2f} "
+        "times the speed of the target alone."
+    )
+
+
+@figure(
+    "Acceptance by exit layer",
+    settings_caption,
+    spec_exits_data,
+    subtitle=lambda exits, theme, part: (
+        not part.whole and f"{part.words}.",
+        theme.in_words(
+            "Each row: the likeliest token if the model ended after that layer, and the mean "
+            "acceptance of its drafts. {Hue}: the token's probability."
+        ),
+        exit_words(exits),
+    ),
+    alt=lambda exits: (
+        "Grid of the likeliest token after each exit layer, by the run's tokens.",
+        "; ".join(f"layer {one.layer}: {percent(one.alpha)} accepted" for one in exits.exits) + ".",
+        exit_words(exits),
+    ),
+    key=lambda theme: [[(theme.accent, "the token that came out", "<b>□</b>")]],
+)
+def spec_exits(
+    exits: ExitLayers,
+    trace: Trace,
+    *,
+    first: int = 0,
+    theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
+) -> Sheet | str:
+    """Draw the run's tokens across and the exit layers upwards, each with its acceptance.
+
+    Args:
+        first: index of the first token to draw.
+    """
+    if not exits.exits or not exits.texts:
+        return exit_words(exits)
+    width = paper.width - _LEFT + 64
+    count, held = len(exits.texts), wide_columns(width)
+    first, held = cut_window(min(max(first, 0), count - 1), held, held, None)
+    texts = window_of(exits.texts, first, held)
+    numbers = range(first, first + len(texts))
+    names = [_name(one) for one in reversed(exits.exits)]
+    cells = [cell for column, at in enumerate(numbers) for cell in _cells(exits, column, at)]
+    part = ShownPart("token", first, first + len(texts), count)
+    sheet = Sheet(
+        theme,
+        paper,
+        facts={"part": part},
+        plot_height=ROW_HEIGHT * (len(names) + 1),
+        left=_LEFT,
+        above=24,
+        below=40,
+    )
+    frame = frame_of([0.0] * len(texts), width, max(len(texts), 3))
+    add_grid(sheet, cells, names, numbers, frame, None, names=("token", "came out"))
+    part.tell(sheet, wide_columns)
+    return sheet
+
+
+def _name(exit_layer: ExitLayer) -> str:
+    return f"layer{NBSP}{exit_layer.layer}:{NBSP}<b>{percent(exit_layer.alpha)}</b>"
+
+
+def _cells(exits: ExitLayers, column: int, at: int) -> list[Cell]:
+    height, text = len(exits.exits), exits.texts[at]
+    came_out = f"<b>token {nth(at)}: {show_token(text, 40)}</b>"
+    key = (at, exits.token_ids[at])
+    return [
+        Cell(column, -1, None, text, came_out, key),
+        *(
+            Cell(
+                column,
+                height - 1 - row,
+                cell.prob,
+                cell.text,
+                lines(
+                    came_out,
+                    f"after layer {one.layer}: {show_token(cell.text, 40)} {percent(cell.prob)}",
+                    f"a token drafted here is accepted with probability {percent(cell.accept)}",
+                ),
+                key,
+                ringed=cell.token_id == exits.token_ids[at],
+            )
+            for row, one in enumerate(exits.exits)
+            for cell in (one.cells[at],)
+        ),
+    ]

@@ -1,0 +1,53 @@
+"""Places where a line may break: at spaces, and in Japanese between characters.
+
+Korean separates words by spaces, as English does. The Japanese rules are those of JIS X 4051: no
+line begins with a closing mark or a small kana, and none ends with an opening mark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .catalogue import current
+
+# Han characters, kana, and full-width marks.
+_JAPANESE = re.compile("[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60]")
+_NOT_FIRST = frozenset(
+    "、。，．・：；？！）」』】〕〉》”’ーぁぃぅぇぉっゃゅょァィゥェォッャュョ々〜…%,.:;?!)]}"
+)
+_NOT_LAST = frozenset("（「『【〔〈《“‘([{")
+# A tag, an entity or a character.
+_ATOM = re.compile(r"<[^<>]*>|&[#\w]+;|.", re.DOTALL)
+
+
+def breakable(text: str, words: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+    """Yield the pieces that no line may break, each with what joins it to the one before.
+
+    Args:
+        words: matches what stands between spaces.
+    """
+    for word in words.findall(text):
+        gap = " "
+        for piece in _japanese(word) if current() == "ja" else (word,):
+            yield gap, piece
+            gap = ""
+
+
+def _japanese(word: str) -> Iterator[str]:
+    piece, depth = "", 0
+    for atom in _ATOM.findall(word):
+        if piece and not depth and atom[0] != "<" and _may_part(piece[-1], atom):
+            yield piece
+            piece = ""
+        if atom[0] == "<" and atom != "<br>":
+            depth += -1 if atom.startswith("</") else 1
+        piece += atom
+    yield piece
+
+
+def _may_part(before: str, after: str) -> bool:
+    """Return whether a line may end with a character and the next one begin with another."""
+    if before in _NOT_LAST or after in _NOT_FIRST:
+        return False
+    return bool(_JAPANESE.match(before) or _JAPANESE.match(after))

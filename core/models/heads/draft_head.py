@@ -1,0 +1,181 @@
+"""The embedded target's draft head as a model that drafts for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ...decoding.errors import ModelError
+from ...decoding.protocol import HiddenContext, OnLogits, TokenRows
+from ..loading.folder import weights_digest
+from ..running.contexts import InputLimits, check_branch
+from ..transformers_model import TransformersModel
+from .layer import HeadLayer, KeysValues, read_head
+
+
+class HeadContext:
+    """State of a head: its keys and values, and the target's hidden states if known.
+
+    The hidden state before a new token is the target's if it is known, else the head's own.
+    """
+
+    rows = 1
+
+    def __init__(
+        self, layer: HeadLayer, model: Any, limits: InputLimits, target: HiddenContext | None
+    ) -> None:
+        """Create an empty context.
+
+        Args:
+            model: transformers' model of the target, whose embedding and output head are used.
+            target: runs along with the tokens, so that every hidden state is known.
+        """
+        self._layer, self._model, self._limits, self._target = layer, model, limits, target
+        self._embed, self._head = model.get_input_embeddings(), model.get_output_embeddings()
+        self._known = self._own = torch.empty(0, layer.shape.hidden_size, dtype=model.dtype)
+        self._past: KeysValues | None = None
+        self._logits: Tensor | None = None
+        # Number of first tokens that were read with the target's hidden states.
+        self.read = 0
+
+    @property
+    def length(self) -> int:
+        """Number of tokens."""
+        return len(self._own)
+
+    @property
+    def logits(self) -> Tensor:
+        """Logits after the last token, `[1, vocab]`."""
+        if self._logits is None:
+            raise RuntimeError("The context was rolled back; extend it to have logits again.")
+        return self._logits
+
+    @torch.inference_mode()
+    def extend(self, ids: TokenRows) -> Tensor:
+        """Append ids of the one row; return logits `[1, n, vocab]`."""
+        row = self._limits.as_rows(ids, 1, self.length)[0]
+        if self._target is not None:
+            self.see(self._target.extend_hidden(row)[0])
+        # Tokens behind known states run at once; each later one reads the one before it.
+        known = min(len(row), max(0, len(self._known) + 1 - self.length))
+        pieces = [row[:known], *([token] for token in row[known:])]
+        logits = torch.cat([self._run(piece) for piece in pieces if piece], dim=1)
+        self._logits = logits[:, -1]
+        return logits
+
+    def _run(self, ids: list[int]) -> Tensor:
+        begin, end = self.length, self.length + len(ids)
+        if self.read == begin and len(self._known) >= end - 1:
+            self.read = end
+        states = torch.cat([self._known, self._own[len(self._known) :]])
+        states = torch.nn.functional.pad(states, (0, 0, 1, 0))[begin:end]
+        device = self._model.device
+        embedded = self._embed(torch.tensor([ids], device=device))
+        positions = torch.arange(begin, end, device=device)[None]
+        hidden, self._past = self._layer(states[None].to(device), embedded, positions, self._past)
+        self._own = torch.cat([self._own, hidden[0].cpu()])
+        logits: Tensor = self._head(hidden).to("cpu", torch.float32)
+        return logits
+
+    def see(self, hidden: Tensor) -> None:
+        """Take in the target's hidden states `[n, width]` of the tokens after the known ones."""
+        self._known = torch.cat([self._known, hidden.to(self._known.dtype)])
+
+    def forget(self, length: int) -> None:
+        """Keep the target's hidden states of the first `length` tokens only."""
+        self._known = self._known[:length]
+
+    def rollback(self, n: int) -> None:
+        """Remove the last n tokens."""
+        if not 0 <= n <= self.length:
+            raise ValueError(f"The context holds {self.length} tokens, {n} can't be rolled back.")
+        if n == 0:
+            return
+        self._own, self._logits = self._own[: self.length - n], None
+        self.read = min(self.read, self.length)
+        if self._past is not None:
+            self._past = KeysValues(*(part[:, :, : self.length] for part in self._past))
+        if self._target is not None:
+            self._target.rollback(n)
+            self.forget(self.length)
+
+    def branch(self, rows: Sequence[int]) -> HeadContext:
+        """Return a separate context.
+
+        The branch of one that runs the target along drafts after the last token: the hidden state
+        of that token isn't known.
+        """
+        check_branch(rows, 1)
+        branched = HeadContext(self._layer, self._model, self._limits, None)
+        last = self.length if self._target is None else max(0, self.length - 1)
+        branched._known, branched._own = self._known[:last], self._own
+        branched._past, branched._logits, branched.read = self._past, self._logits, self.read
+        return branched
+
+    def reorder(self, rows: Sequence[int]) -> None:
+        """Check that the one row stays."""
+        check_branch(rows, 1)
+
+
+class DraftHead(TransformersModel):
+    """A draft head with the target's embedding and output head."""
+
+    def __init__(self, target: TransformersModel, layer: HeadLayer, **names: Any) -> None:
+        """Create the model.
+
+        Args:
+            names: `model_id` and `revision` of the head.
+        """
+        super().__init__(target.hf_model, target.tokenizer, lay_out_weights=False, **names)
+        self._target = target
+        self._layer = layer.to(target.device, target.hf_model.dtype)
+
+    @property
+    def target_revision(self) -> str:
+        """Digest of the weights that the head was trained on."""
+        return self._target.revision
+
+    def start(  # type: ignore[override]
+        self,
+        prompt_ids: Sequence[int],
+        *,
+        use_cache: bool = True,
+        on_logits: OnLogits | None = None,
+    ) -> HeadContext:
+        """Run the target and the head over the prompt.
+
+        Raises:
+            PromptError: as `TransformersModel.start`.
+        """
+        ids = self._limits.as_rows(prompt_ids, 1, 0)[0]
+        along = self._target.start(ids[:1], use_cache=use_cache)
+        along.rollback(1)
+        context = HeadContext(self._layer, self.hf_model, self._limits, along)
+        logits = context.extend(ids)
+        if on_logits:
+            on_logits(0, logits[0])
+        return context
+
+    def in_dtype(self, dtype: str) -> DraftHead:
+        """Return a copy with weights of another number type; the model itself for its own."""
+        if dtype == self.dtype:
+            return self
+        target, layer = self._target.in_dtype(dtype), HeadLayer(self._layer.shape)
+        layer.load_state_dict(self._layer.state_dict())
+        return DraftHead(target, layer, model_id=self.model_id, revision=self.revision)
+
+
+def load_head(folder: Path, target: TransformersModel, model_id: str) -> DraftHead:
+    """Return the head of a folder.
+
+    Raises:
+        ModelError: the head was trained on another target.
+    """
+    layer, trained_on = read_head(folder)
+    if trained_on != target.revision:
+        raise ModelError(f"{model_id} was trained on another target; train it again.")
+    return DraftHead(target, layer, model_id=model_id, revision=weights_digest(folder))

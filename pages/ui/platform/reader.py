@@ -1,0 +1,43 @@
+"""Language of the session's reader: of the address, of the menu, or of the browser."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.language.catalogue import ENGLISH, OFFERED, language_of
+from core.language.catalogue import begin as begin_language
+from pages.ui.platform import session
+
+# Parameter of the address, and key of the session's state.
+PARAMETER, _CHOSEN = "lang", "language_chosen"
+
+
+def begin() -> None:
+    """Set the language of this run of the script.
+
+    A link without `lang` follows its reader: it is no setting of a run, so links leave it out.
+    """
+    if named := language_of(st.query_params.get(PARAMETER)):
+        st.session_state[_CHOSEN] = named
+    begin_language(language())
+
+
+def language() -> str:
+    """Return the session's language."""
+    chosen: str | None = st.session_state.get(_CHOSEN)
+    if chosen is not None:
+        return chosen
+    of_browser = language_of(session.browser_locale())
+    return of_browser if of_browser in OFFERED else ENGLISH
+
+
+def choose(name: str) -> None:
+    """Set the session's language, in a callback."""
+    st.session_state[_CHOSEN] = name
+    st.query_params.pop(PARAMETER, None)
+    begin_language(name)
+
+
+def choices() -> tuple[str, ...]:
+    """Return the languages of the menu: those offered, and the one that the address has named."""
+    return tuple(dict.fromkeys((*OFFERED, language())))

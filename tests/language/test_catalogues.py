@@ -1,0 +1,90 @@
+"""Catalogues: they hold the texts of the code, translated where the code's room is converted."""
+
+from __future__ import annotations
+
+import json
+import re
+from io import BytesIO
+
+import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.catalog import Message as Entry
+from babel.messages.mofile import write_mo
+
+from core.language.catalogue import DOMAIN, ENGLISH, LANGUAGES, LOCALES, SCRIPT_TEXTS
+from core.language.make_messages import script_texts, stored, template
+
+TRANSLATED = [language for language in LANGUAGES if language != ENGLISH]
+# Rooms whose texts are all translated; the list only ever gets longer.
+CONVERTED = (
+    *("core/figures/home/", "assets/lessons/"),
+    *("pages/course.py", "pages/home.py", "pages/main.py"),
+    *("pages/ui/course/", "pages/ui/home/", "pages/ui/platform/", "pages/ui/registry.py"),
+    *("pages/ui/resources/", "pages/ui/shell/", "pages/ui/widgets/", "pages/ui/run/"),
+)
+_FIELD = re.compile(r"\{[^{}]*\}")
+# No language's words: names, and abbreviations that all three use.
+_SAME = re.compile(r"[A-Z0-9 +/&.:-]*|top-[kp]|min-p|[^A-Za-z]*")
+
+
+def entries(catalog: Catalog) -> list[Entry]:
+    return [entry for entry in catalog if entry.id]
+
+
+def _is_translated(entry: Entry | None) -> bool:
+    return entry is not None and not entry.fuzzy and all(forms(entry.string))
+
+
+def forms(text: object) -> list[str]:
+    return [str(form) for form in (text if isinstance(text, list | tuple) else [text or ""])]
+
+
+@pytest.fixture(scope="module")
+def code() -> Catalog:
+    return template()
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_the_compiled_catalogue_is_that_of_the_texts(language: str) -> None:
+    compiled = BytesIO()
+    write_mo(compiled, stored(language))
+    path = LOCALES / language / "LC_MESSAGES" / f"{DOMAIN}.mo"
+    assert path.read_bytes() == compiled.getvalue()
+
+
+def test_the_browser_gets_the_texts_of_a_converted_room_s_scripts() -> None:
+    """Where it fails: `make messages`."""
+    texts = {text for text, path in script_texts() if path.startswith(CONVERTED)}
+    assert texts <= set(json.loads(SCRIPT_TEXTS.read_text("utf-8")))
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_no_entry_of_a_converted_room_is_missing_or_fuzzy(language: str, code: Catalog) -> None:
+    """Where one is missing: `make messages`, then translate what is new in the catalogues."""
+    catalog = stored(language)
+    lacking = [
+        entry.id
+        for entry in entries(code)
+        if any(path.startswith(CONVERTED) for path, _ in entry.locations)
+        and not _is_translated(catalog.get(entry.id))
+    ]
+    assert lacking == []
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_a_translation_has_the_placeholders_of_its_text(language: str) -> None:
+    for entry in entries(stored(language)):
+        for form in filter(None, forms(entry.string)):
+            asked = set(_FIELD.findall(forms(entry.id)[-1]))
+            assert set(_FIELD.findall(form)) == asked, entry.id
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_a_translation_is_none_in_english(language: str) -> None:
+    """A sentence that was copied; names and abbreviations may be the same."""
+    same = [
+        entry.id
+        for entry in entries(stored(language))
+        if forms(entry.string)[0] == forms(entry.id)[0] and not _SAME.fullmatch(forms(entry.id)[0])
+    ]
+    assert [text for text in same if " " in forms(text)[0].strip()] == []

@@ -1,0 +1,1 @@
+"""The draft head of the embedded target: its loss and training."""
