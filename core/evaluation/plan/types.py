@@ -71,9 +71,10 @@ class Way:
         if drafts != bool(self.draft):
             need = "needs a draft" if drafts else "has no use for a draft"
             raise ConfigError(f"Way {brief(self.name)} {need}; see its config's drafter.")
-        if not drafts and self.draft_use_chat_template is not None:
+        reads_prompt = drafts and self.config.drafter == "model"  # type: ignore[attr-defined]
+        if not reads_prompt and self.draft_use_chat_template is not None:
             raise ConfigError(
-                f"Way {brief(self.name)}: draft_use_chat_template acts where there is a draft."
+                f"Way {brief(self.name)}: draft_use_chat_template acts where a second model drafts."
             )
 
     def config_of(self, sample: int) -> MethodConfig:

@@ -33,6 +33,8 @@ OWN = {
 # subsetting and unpacking the whole fonts takes seconds.
 USUAL = {kind: file.with_name(f"{file.stem}-usual.ttf") for kind, file in OWN.items()}
 SIGNS = FOLDER / "signs.woff2"
+# Noto Sans with the characters of a language's catalogue alone (`make_fonts.py`).
+TRANSLATED = {"ja": FOLDER / "noto-sans-jp.woff2", "ko": FOLDER / "noto-sans-kr.woff2"}
 
 
 @cache

@@ -1,7 +1,7 @@
 """Fonts embedded in a figure: one per family and weight, subset to the figure's characters.
 
-Characters that Source Sans and Source Code lack are copied into them from the project's signs or
-from a system font, so that no renderer has to choose another font.
+Characters that Source Sans and Source Code lack are copied into them from the project's signs, from
+the fonts of its translations or from a system font, so that no renderer has to choose another font.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from .font_files import (
     BOLD,
     OWN,
     SIGNS,
+    TRANSLATED,
     USUAL,
     covered,
     font_of,
@@ -84,7 +85,7 @@ def fonts_for(used: Mapping[tuple[str, int], Iterable[str]], *, boxes: bool = Tr
 
 def _file_of(character: str, family: str, weight: int) -> Path | None:
     """Return the font file that draws a character in a family and weight; None if there is none."""
-    for file in (OWN[family, weight], SIGNS):
+    for file in (OWN[family, weight], SIGNS, *TRANSLATED.values()):
         if character in covered(file):
             return file
     return on_machine(character)

@@ -1,19 +1,25 @@
 """`python -m core.export.drawing.make_fonts`: make the figures' fonts from the variable fonts.
 
-Each font gets two weights, and for each a subset that suffices for nearly every figure.
+Each font gets two weights, and for each a subset that suffices for nearly every figure. The fonts
+of the translations are made from Debian's fonts-noto-cjk.
 """
 
 from __future__ import annotations
 
 import io
+from pathlib import Path
+from unicodedata import east_asian_width
 
 from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 
-from .font_files import OWN, USUAL, VARIABLE, covered, plain_font
+from ...language.catalogue import DOMAIN, LOCALES
+from .font_files import OWN, TRANSLATED, USUAL, VARIABLE, covered, plain_font
 from .fonts import cut, keep_only, set_names
 
 _RANGES = ((0x20, 0x7F), (0xA0, 0x180), (0x370, 0x3D0), (0x2010, 0x2040), (0x2190, 0x2780))
+# A collection: its first font is Japanese, its second Korean.
+_NOTO = Path("/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc")
 _CHARACTERS = frozenset(chr(code) for first, end in _RANGES for code in range(first, end))
 
 
@@ -21,6 +27,7 @@ def make() -> None:
     """Write all font files."""
     make_weights()
     make_usual()
+    make_translated()
 
 
 def make_weights() -> None:
@@ -39,6 +46,21 @@ def make_usual() -> None:
     for kind, file in OWN.items():
         with cut(plain_font(file), _CHARACTERS & covered(file)) as font:
             font.save(USUAL[kind])
+
+
+def make_translated() -> None:
+    """Write a font for each language, with the characters that its catalogue needs."""
+    for place, (language, file) in enumerate(TRANSLATED.items()):
+        font = TTFont(_NOTO, fontNumber=place, recalcTimestamp=False)
+        keep_only(font, characters_of(language), ["BASE", "VORG", "vhea", "vmtx"])
+        font.flavor = "woff2"
+        font.save(file)
+
+
+def characters_of(language: str) -> set[str]:
+    """Return the East Asian characters of a catalogue."""
+    text = (LOCALES / language / "LC_MESSAGES" / f"{DOMAIN}.po").read_text(encoding="utf-8")
+    return {character for character in text if east_asian_width(character) in "WF"}
 
 
 if __name__ == "__main__":

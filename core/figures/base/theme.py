@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...language import N_
 from .color import blend, contrast, even_ramp, on_ramp, readable_on
 
 # Exported files embed the page's fonts under the first names; on the page they have the second. The
@@ -79,7 +80,7 @@ class Theme:
     categories: tuple[str, ...] = CATEGORIES
     named: Mapping[str, str] = field(default_factory=lambda: OKABE_ITO)
     patterns: Mapping[str, str] = field(default_factory=dict)
-    hue: str = "colour"
+    hue: str = N_("colour")
     sans: str = SANS
     mono: str = MONO
 
@@ -214,7 +215,7 @@ GREY = Theme(
     uncertainty=even_ramp(("#fafafa", "#cfcfcf", "#909090", "#444444")),
     first="#3a3a3b",
     second="#7c7c7d",
-    hue="shade",
+    hue=N_("shade"),
     categories=_GREY_CATEGORIES,
     named=_GREY_NAMED,
     patterns={

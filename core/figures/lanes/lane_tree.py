@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ...decoding.counting import nth
+from ...language import tr
 from ..base.axes import named_axis, top_axis
 from ..base.grid import probability_cells
 from ..base.labels import NBSP, escaped, lines, percent, show_token, visible_token
@@ -87,7 +88,7 @@ def lane_tree(
             down, stroke = (y + 0.04, y + cell.lanes - 0.04), 4 if edged else 1.6
             add_frame(sheet, name, ends, down, color, stroke)
     _add_axes(sheet, layout, across, height, room)
-    sheet.explained.append(f"{theme.hue} of a cell: the model's own probability")
+    sheet.explained.append(tr("{hue} of a cell: the model's own probability", hue=tr(theme.hue)))
     shown.tell(sheet)
     return sheet
 
@@ -234,8 +235,12 @@ def _cells(labels: Sequence[_Label], layout: TreeLayout, theme: Theme, across: i
         hovers.append(
             lines(
                 f"<b>{show_token(cell.text, 48)}</b>",
-                f"steps {nth(cell.depth)} to {last}" if many else f"step {last}",
-                f"{'geometric mean ' if many else ''}{percent(cell.prob)}",
+                tr("steps {first} to {last}", first=nth(cell.depth), last=last)
+                if many
+                else tr("step {number}", number=last),
+                tr("geometric mean {probability}", probability=percent(cell.prob))
+                if many
+                else percent(cell.prob),
                 escaped(said),
                 escaped(names),
             )

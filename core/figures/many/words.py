@@ -85,12 +85,14 @@ def varied_words(many: ManyRuns) -> str:
 
 def setting_name(name: str) -> str:
     """Return the name of something that differs among runs; plain text."""
+    if name == "seed":
+        return tr("seed")
     return tr(_NAMES[name]) if name in _NAMES else stage_name(name)
 
 
 def _prefix(name: str) -> str:
     """Return the name before a value; empty if the value explains itself."""
-    return "" if name in _NAMES else f"{stage_name(name)} "
+    return "" if name in _NAMES else f"{setting_name(name)} "
 
 
 def run_words(many: ManyRuns, place: int) -> str:

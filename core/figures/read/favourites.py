@@ -133,7 +133,7 @@ def reading_favourites(
         [(token.place, token.token_id) for token in tokens],
         _BARS / height,
     )
-    sheet.explained.append(theme.in_words(tr("{hue} of a cell: the model's probability")))
+    sheet.explained.append(tr("{hue} of a cell: the model's probability", hue=tr(theme.hue)))
     part.tell(sheet, wide_columns)
     return sheet
 

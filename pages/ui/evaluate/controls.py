@@ -44,12 +44,7 @@ def choose(key: str, label: str, words: Mapping[str, str]) -> str:
                 linked=link.quoted(linked),
                 options=len(options),
             )
-            link.report(
-                tr(
-                    "{problem} (numbers in links begin at 0): the first one is shown.",
-                    problem=problem,
-                )
-            )
+            link.report(problem)
     chosen = st.selectbox(
         label, options, format_func=words.__getitem__, key=key, persist_state="session"
     )

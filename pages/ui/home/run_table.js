@@ -7,9 +7,9 @@ function cell(kind, text, ...classes) {
   return made;
 }
 
-function headOf(columns) {
+function headOf(heads, columns) {
   const row = document.createElement("tr");
-  row.append(cell("th", tr("Decoder")), cell("th", tr("Its text")));
+  row.append(...heads.map((head) => cell("th", head)));
   for (const [label, help] of columns) {
     const head = cell("th", label, "number");
     head.title = help;
@@ -43,7 +43,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (!table || data.drawn < table.drawn) return;
   table.drawn = data.drawn;
   const focused = [...table.querySelectorAll("button")].indexOf(parentElement.activeElement ?? document.activeElement);
-  table.tHead.replaceChildren(headOf(data.columns));
+  table.tHead.replaceChildren(headOf(data.heads, data.columns));
   table.tBodies[0].replaceChildren(
     ...data.rows.map((row, at) => rowOf(row, data.columns, () => setTriggerValue("opened", at))),
   );

@@ -43,6 +43,7 @@ def draw(runs: HomeRuns) -> None:
 
     costs = [cost_of(trace) for trace in runs.many.traces]
     data = {
+        "heads": [tr("Decoder"), tr("Its text")],
         "columns": [tuple(map(tr, column)) for column in _COLUMNS],
         "rows": [
             _row(trace, cost, costs) for trace, cost in zip(runs.many.traces, costs, strict=True)

@@ -232,7 +232,7 @@ def _one_run(view: ManyView, many: ManyRuns, place: int) -> None:
                 on_click=partial(turn_to, registry.DECODE, trace, source="many"),
             )
     with st.container(key=platform.key("notice")):
-        st.markdown(glossary.marked(_NOTICE))
+        st.markdown(glossary.marked(tr(_NOTICE)))
 
 
 def _choice(view: ManyView, many: ManyRuns, place: int) -> None:

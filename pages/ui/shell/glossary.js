@@ -38,12 +38,12 @@ function build(terms) {
 }
 
 // All words in the reader's language, which may have changed.
-function name(terms) {
+function name(terms, [words, help, keys]) {
   const sheet = document.getElementById("de-glossary");
   const button = document.querySelector(".de-words");
-  sheet.ariaLabel = button.textContent = sheet.querySelector("h2").textContent = tr("Words");
-  button.title = tr("What the words mean. Key: ?");
-  sheet.querySelector(".keys span").textContent = tr("The keys ? and U act anywhere on a page.");
+  sheet.ariaLabel = button.textContent = sheet.querySelector("h2").textContent = words;
+  button.title = help;
+  sheet.querySelector(".keys span").textContent = keys;
   for (const [term, meaning, slug] of terms) {
     const entry = Object.assign(sheet.entries.get(slug), { term, meaning });
     entry.place.textContent = term;
@@ -161,5 +161,5 @@ function point(sheet, entries) {
 
 export default function ({ data }) {
   if (!document.getElementById("de-glossary")) build(data.terms);
-  name(data.terms);
+  name(data.terms, data.names);
 }

@@ -172,6 +172,12 @@ TERMS = {
         "is wide for few questions."
     ),
 }
+# Words of the list itself.
+_NAMES = (
+    N_("Words"),
+    N_("What the words mean. Key: ?"),
+    N_("The keys ? and U act anywhere on a page."),
+)
 # Within a line of Markdown: a heading, code, and a link that is there are left as they are.
 _LEFT = re.compile(r"^#.*$|`[^`]*`|\[[^\]]*\]\([^)]*\)", re.M)
 _component = st.components.v2.component(
@@ -184,8 +190,9 @@ def draw() -> None:
     terms = tuple(
         (tr(term), tr(meaning), _slug(_names(term)[0])) for term, meaning in TERMS.items()
     )
+    names = tuple(map(tr, _NAMES))
     with st.container(key="glossary"):
-        _component(key="terms", data={"terms": terms, "drawn": drawn_at()})
+        _component(key="terms", data={"terms": terms, "names": names, "drawn": drawn_at()})
 
 
 def marked(text: str) -> str:
