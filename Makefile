@@ -9,7 +9,7 @@ TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 # Bytecode is made where it is first needed (install.py) and kept, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help run smollm2 engines clients test test-all fuzz lint messages bench soak notebook gallery example models format clean
+.PHONY: help run smollm2 engines clients test test-all fuzz lint messages bench soak notebook gallery reproduce example models format clean
 
 help:
 	@echo "make run     install and open the app in the browser"
@@ -24,6 +24,7 @@ help:
 	@echo "make bench   speed against transformers' generate (about 10 minutes)"
 	@echo "make notebook run the notebooks in docs (figures, sampling, speculation, evaluation) and write them with their pictures"
 	@echo "make gallery write site/: the stored run of every page as web pages that need no server"
+	@echo "make reproduce take README's pictures again, and draw every figure of the stored examples in figures/ (about 10 minutes)"
 	@echo "make soak    50 visitors for 10 minutes: runs end in time, memory stays flat, nothing fails (ARGS=\"--minutes 2\")"
 	@echo "make models  train and measure the embedded models again (about 2 hours; QUICK=1: a minute)"
 
@@ -60,6 +61,15 @@ notebook: $(VENV)/.notebook
 		PYTHONPATH=$(CURDIR) PYTHONWARNINGS=ignore PLOTLY_RENDERER=plotly_mimetype+png \
 			$(VENV)/bin/jupyter-execute --inplace docs/$$name.ipynb || exit 1; \
 		echo "wrote docs/$$name.ipynb"; done
+
+# README's pictures, and every figure of the stored examples as files.
+STORED := $(filter-out assets/traces/diffusion-budget.json,$(wildcard assets/traces/*.json*)) $(wildcard assets/evaluation/*.jsonl)
+reproduce: $(VENV)/.dev
+	@$(PY) -m tests.browser.find_browser
+	@$(PY) -m tests.browser.figures.pictures
+	@mkdir -p figures
+	@for file in $(STORED); do $(PY) -m core figure $$file --figure all \
+		--out figures/$$(basename $${file%.json*}).zip || exit 1; done
 
 gallery: $(VENV)/.app
 	@$(PY) -m pages.ui.gallery

@@ -1,11 +1,13 @@
-"""The command line: `python -m core COMMAND`."""
+"""The command line: `decoding-explorer COMMAND`, in the repository `python -m core COMMAND`."""
 
 from __future__ import annotations
 
 import signal
 import sys
 
-if __name__ == "__main__":
+
+def run() -> None:
+    """Run the command of this process's arguments, and end the process."""
     try:
         from .cli.main import main
     except KeyboardInterrupt:
@@ -14,3 +16,7 @@ if __name__ == "__main__":
     # All is said: a late Ctrl+C ends the program without another word.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(code)
+
+
+if __name__ == "__main__":
+    run()

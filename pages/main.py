@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.installation import ASSETS
 from core.language import tr
 from pages.ui import platform, registry
 from pages.ui.course import panel as lesson
@@ -25,7 +26,7 @@ fragments.reset()
 ahead.invalidate()
 st.set_page_config(
     page_title="Decoding Explorer",
-    page_icon=str(style.ASSETS / "icons" / "mark.svg"),
+    page_icon=str(ASSETS / "icons" / "mark.svg"),
     layout="wide",
     initial_sidebar_state="auto",
 )

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import NoReturn
 
 from ..decoding.errors import ConfigError, DecodingError, is_of_memory
+from ..installation import COMMAND, pip_command
 from . import output
 from .commands import (
     branch,
@@ -26,10 +27,10 @@ from .commands import (
     models,
     path,
     read,
-    serve,
     sweep,
     worksheet,
 )
+from .commands.serving import app, serve
 
 
 class _Parser(argparse.ArgumentParser):
@@ -43,9 +44,7 @@ def build_parser() -> argparse.ArgumentParser:
     The parsed arguments hold the command's `run` and, as `options`, the option string of each
     setting; they hold neither if no command is given.
     """
-    parser = _Parser(
-        prog="python -m core", description="Decode with a language model and keep every step."
-    )
+    parser = _Parser(prog=COMMAND, description="Decode with a language model and keep every step.")
     commands = parser.add_subparsers(metavar="COMMAND")
     for name, command, text in (
         ("decode", decode, "stream a text and write its trace file"),
@@ -62,6 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
         ("evaluate", evaluate, "which ways of decoding answer questions right"),
         ("models", models, "list the models at hand, load one, empty the cache of GGUF files"),
         ("serve", serve, "answer OpenAI's API, without the pages"),
+        ("app", app, "serve the pages and the API"),
     ):
         subparser = commands.add_parser(name, help=text)
         command.add(subparser)
@@ -89,26 +89,36 @@ def main(argv: Sequence[str] | None = None) -> int:
         finally:
             sys.stdout.flush()
     except DecodingError as error:
-        output.say(f"python -m core: {error}")
+        output.say(f"{COMMAND}: {error}")
         code = 2
     except KeyboardInterrupt:
         output.say("\nstopped")
         code = 130
     except (MemoryError, ImportError, RuntimeError) as error:
-        if not is_of_memory(error):
+        if is_of_memory(error):
+            output.say(f"{COMMAND}: {output.NO_MEMORY}")
+            code = 1
+        elif package := _missing_package(error):
+            output.say(f"{COMMAND}: The package {package} isn't installed: {pip_command('app')}.")
+            code = 2
+        else:
             raise
-        output.say(f"python -m core: {output.NO_MEMORY}")
-        code = 1
     except OSError as error:
         if is_of_memory(error):
-            output.say(f"python -m core: {output.NO_MEMORY}")
+            output.say(f"{COMMAND}: {output.NO_MEMORY}")
         elif error.filename is not None or error.errno not in output.BROKEN:
             raise  # A file failed, not a stream: only files have names.
         elif not isinstance(error, BrokenPipeError):
-            output.say(f"python -m core: The output can't be written: {error.strerror}.")
+            output.say(f"{COMMAND}: The output can't be written: {error.strerror}.")
         code = 1
     output.drop_broken_streams()
     return code
+
+
+def _missing_package(error: Exception) -> str | None:
+    """Return the name of another project's package that can't be imported, as it isn't there."""
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    return None if name and name.split(".")[0] == __name__.split(".")[0] else name
 
 
 @contextmanager

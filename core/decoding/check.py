@@ -39,6 +39,12 @@ def check(
 
     Raises:
         TraceError, ModelError: an argument is no trace, or no loaded model.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", Greedy(max_new_tokens=8))
+        >>> all(outcome.passed for outcome in check(trace, model))
+        True
     """
     from .requirements import require_models
 

@@ -48,6 +48,12 @@ def decode(
             setting for a token that the model lacks.
         ModelError: a name or another object instead of a loaded model, or a draft with another
             vocabulary.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> steps = decode(model, "Once upon a time", Greedy(max_new_tokens=3))
+        >>> [step.kind for step in steps]
+        ['prompt', 'token', 'token', 'token']
     """
     require_models(model, draft)
     method_of(config)  # A wrong config is reported before a wrong prompt.
@@ -102,6 +108,12 @@ def collect(
 
     Raises:
         as `decode`.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", Greedy(max_new_tokens=8))
+        >>> trace.text, trace.finish_reason
+        (', there was a little girl whose name', 'length')
     """
     require_models(model, draft)
     ids = encode_prompt(model, prompt)

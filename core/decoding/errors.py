@@ -24,6 +24,13 @@ class DecodingError(Exception):
 
     Args:
         setting: name of the setting that the error is about; empty if it is about none.
+
+    Example:
+        >>> try:
+        ...     load_model("embedded:nothing")
+        ... except DecodingError as error:
+        ...     print(type(error).__name__)
+        ModelError
     """
 
     setting = ""
@@ -41,6 +48,12 @@ class ConfigError(DecodingError, ValueError):
         text: the sentence; with an `owner`, the part of it after the name of the setting.
         setting: name of the wrong field; empty if no single field is wrong.
         owner: class that the setting belongs to, which precedes the name; empty for none.
+
+    Example:
+        >>> Shaping(top_p=2.0)
+        Traceback (most recent call last):
+            ...
+        ConfigError: Shaping.top_p must lie in [0, 1], got 2.0.
     """
 
     def __init__(self, text: str, setting: str = "", owner: str | None = None) -> None:
@@ -69,7 +82,15 @@ class ConfigError(DecodingError, ValueError):
 
 
 class PromptError(DecodingError, ValueError):
-    """The prompt is empty, holds unknown token ids, or does not fit into the context window."""
+    """The prompt is empty, holds unknown token ids, or does not fit into the context window.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> collect(model, "", Greedy())
+        Traceback (most recent call last):
+            ...
+        PromptError: The prompt is empty: write at least one word.
+    """
 
 
 class ContextLengthError(PromptError):
@@ -86,7 +107,14 @@ class ContextLengthError(PromptError):
 
 
 class ModelError(DecodingError):
-    """A model can't be found, loaded or used for decoding."""
+    """A model can't be found, loaded or used for decoding.
+
+    Example:
+        >>> load_model("embedded:nothing")
+        Traceback (most recent call last):
+            ...
+        ModelError: There is no embedded model 'nothing'; embedded models: ...
+    """
 
 
 class LoadingStoppedError(ModelError):
@@ -109,7 +137,14 @@ class UnknownTokensError(DecodingError):
 
 
 class TraceError(DecodingError, ValueError):
-    """A trace file can't be read."""
+    """A trace file can't be read.
+
+    Example:
+        >>> read_trace(b"{}")
+        Traceback (most recent call last):
+            ...
+        TraceError: This JSON is no trace file of Decoding Explorer: its schema differs.
+    """
 
 
 class ProblemError(DecodingError, ValueError):

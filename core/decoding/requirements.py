@@ -21,13 +21,12 @@ def require_models(model: object, draft: object = None) -> None:
     for given in (model,) if draft is None else (model, draft):
         if isinstance(given, str | Path):
             raise ModelError(
-                f"{brief(str(given))} is a model's name, not a loaded model; give "
-                "core.load_model(name)."
+                f"{brief(str(given))} is a model's name, not a loaded model; give load_model(name)."
             )
         if not hasattr(given, "start"):
             raise ModelError(
                 f"{type(given).__name__} is not the type of a loaded model; give "
-                "core.load_model(name), or core.from_transformers(model, tokenizer) for one of "
+                "load_model(name), or from_transformers(model, tokenizer) for one of "
                 "transformers."
             )
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import NamedTuple
 
 from ..decoding.errors import EvaluationError
+from ..installation import ASSETS
 
-FILE = Path(__file__).parents[2] / "assets" / "evaluation" / "watermarks.json"
+FILE = ASSETS / "evaluation" / "watermarks.json"
 
 
 class FoundTexts(NamedTuple):

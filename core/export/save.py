@@ -40,6 +40,12 @@ def save_figure(
     Raises:
         FigureError: the suffix is unknown, the panels don't make one figure, or Chrome is missing.
         DecodingError: the file can't be written.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", Greedy(max_new_tokens=8))
+        >>> save_figure(figures.probability_heatmap(trace), "heatmap.html").name
+        'heatmap.html'
     """
     path, paper = Path(path), paper or Paper()
     form = path.suffix[1:].lower()

@@ -25,6 +25,7 @@ from ..evaluation.plan.types import Evaluation
 from ..evaluation.sweep.types import BudgetSweep
 from ..figures.base.labels import config_caption, plain_name
 from ..figures.evaluate.words import caption
+from ..installation import COMMAND
 from ..traces.bounded_file import file_bytes, require_sparse, within
 from ..traces.data_path.export import SCHEMA as DATA_PATH
 from ..traces.file import MAX_BYTES, MAX_FILE_BYTES
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 _DRAWN = (
     "figures are drawn of traces, trees of runs, many runs (a trace a line), lab steps, budget "
     "sweeps, evaluations, the reasoning example, comparisons and data paths (the JSON of "
-    "`core path`)."
+    f"`{COMMAND} path`)."
 )
 
 

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from pathlib import Path
 
-LOCALES = Path(__file__).parents[2] / "assets" / "locales"
+from ..installation import ASSETS
+
+LOCALES = ASSETS / "locales"
 DOMAIN = "messages"
 ENGLISH = "en"
 # Texts of scripts and of components' HTML, as `make messages` lists them for the browser.

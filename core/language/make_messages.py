@@ -24,9 +24,9 @@ from babel.messages.pofile import read_po, write_po
 
 from ..decoding.methods import METHODS
 from ..decoding.shaping.config import SETTINGS
+from ..installation import ROOT
 from .catalogue import DOMAIN, ENGLISH, LANGUAGES, LOCALES, SCRIPT_TEXTS
 
-ROOT = Path(__file__).parents[2]
 # A text, or its singular and its plural.
 MessageId: TypeAlias = str | tuple[str, str]
 _ONE, _TWO = {"tr", "N_", "Message"}, {"trn", "Plural"}

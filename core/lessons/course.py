@@ -6,12 +6,12 @@ import hashlib
 import re
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
+from ..installation import ASSETS
 from .read import read_lesson
 from .types import Lesson
 
-FOLDER = Path(__file__).parents[2] / "assets" / "lessons"
+FOLDER = ASSETS / "lessons"
 # Name of a lesson from a file, which no link can name, and the beginning of its longer name.
 OWN = "own"
 _LONGEST_SLUG = 50

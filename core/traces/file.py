@@ -10,6 +10,7 @@ from ..decoding.errors import TraceError
 from ..decoding.record.trace import Trace
 from ..decoding.record.tree import RunTree
 from ..decoding.serial import require_header
+from ..installation import COMMAND
 from .bounded_file import bytes_of, require_sparse
 from .schema.trace import trace_layout
 
@@ -27,6 +28,13 @@ def read_trace(source: bytes | str | Path, *, max_bytes: int | None = None) -> T
 
     Raises:
         TraceError: the file is invalid; the message names the fault.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", Greedy(max_new_tokens=8))
+        >>> trace.save("run.json")
+        >>> read_trace("run.json") == trace
+        True
     """
     return trace_of(parsed(source, max_bytes))
 
@@ -39,8 +47,8 @@ def trace_of(data: Any) -> Trace:
     """
     if isinstance(data, dict) and data.get("schema") == RunTree.schema:
         raise TraceError(
-            "This file holds a tree of runs, not one run: open it on Decode, or with `core branch` "
-            "or `core figure`."
+            "This file holds a tree of runs, not one run: open it on Decode, or with "
+            f"`{COMMAND} branch` or `{COMMAND} figure`."
         )
     require_header(data, Trace)
     return trace_layout().read(data)

@@ -43,6 +43,15 @@ def from_answer(answer: Any) -> Trace:
 
     Raises:
         TraceError: an unknown format, or an answer without log-probabilities.
+
+    Example:
+        >>> token = {"token": " blue", "logprob": -0.5, "bytes": list(b" blue")}
+        >>> token["top_logprobs"] = [dict(token)]
+        >>> message = {"role": "assistant", "content": " blue"}
+        >>> choice = {"message": message, "logprobs": {"content": [token]}, "finish_reason": "stop"}
+        >>> answer = {"object": "chat.completion", "model": "any", "choices": [choice]}
+        >>> from_answer(answer).text
+        ' blue'
     """
     if isinstance(answer, str | bytes):
         return trace_of_answer(read_foreign(answer))

@@ -247,6 +247,14 @@ def runs_to_frame(traces: Iterable[Trace], rows: str = "steps") -> pd.DataFrame:
 
     Raises:
         TraceError: there is no such table, or no trace.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> configs = [Sampling(seed=seed, max_new_tokens=4) for seed in (1, 2)]
+        >>> runs = [collect(model, "One day", config) for config in configs]
+        >>> frame = runs_to_frame(runs)
+        >>> frame.groupby("seed")["surprisal"].mean().round(2).to_dict()
+        {1: 0.69, 2: 1.99}
     """
     import pandas as pd
 

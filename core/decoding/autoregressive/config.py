@@ -13,6 +13,12 @@ class Greedy(MethodConfig):
     """Greedy decoding: emit the most probable token at every step.
 
     Penalties act; temperature and filters don't.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", Greedy(max_new_tokens=8))
+        >>> trace.text
+        ', there was a little girl whose name'
     """
 
     method: ClassVar[str] = "greedy"
@@ -29,6 +35,12 @@ class Sampling(MethodConfig):
         seed: seed of the run's own generator; the same seed gives the same run.
         draw: `inverse_cdf` records the uniform number, `gumbel` adds noise to the
             log-probabilities, `multinomial` uses torch's generator exactly as transformers does.
+
+    Example:
+        >>> config = Sampling(seed=7, max_new_tokens=8, shaping=Shaping(temperature=0.8))
+        >>> model = load_model("embedded:target")
+        >>> collect(model, "Once upon a time", config).text
+        ', there lived a young monkey called Fern'
     """
 
     method: ClassVar[str] = "sampling"

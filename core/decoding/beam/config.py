@@ -34,6 +34,12 @@ class BeamSearch(MethodConfig):
             group that took the token at the same step (Hamming diversity); end-of-sequence tokens
             are exempt.
         seed: seed of the draws.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", BeamSearch(num_beams=3, max_new_tokens=6))
+        >>> [round(path.score, 3) for path in trace.hypotheses]
+        [-0.605, -0.616, -0.74]
     """
 
     method: ClassVar[str] = "beam"

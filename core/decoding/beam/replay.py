@@ -16,7 +16,15 @@ from .types import BeamCandidate, BeamStep, Hypothesis, SearchRecord
 def lineage(
     steps: Sequence[BeamStep], index: int, candidate: BeamCandidate
 ) -> tuple[BeamCandidate, ...]:
-    """Return the path that ends in a candidate of step `index`, in the order of its tokens."""
+    """Return the path that ends in a candidate of step `index`, in the order of its tokens.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", BeamSearch(num_beams=3, max_new_tokens=6))
+        >>> path = lineage(trace.beam_steps, 2, trace.beam_steps[2].candidates[0])
+        >>> [candidate.text for candidate in path]
+        [',', ' there', ' was']
+    """
     return _path([step.kept for step in steps[:index]], candidate)
 
 
@@ -32,6 +40,13 @@ def follow(
     Args:
         token_ids: generated tokens of the path, without the prompt.
         group: group whose beam is searched.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", BeamSearch(num_beams=3, max_new_tokens=6))
+        >>> path = follow(trace.beam_steps, trace.token_ids)
+        >>> "".join(candidate.text for candidate in path)
+        ', there was a little girl'
     """
     path: list[BeamCandidate] = []
     row: int | None = None
@@ -156,6 +171,14 @@ class Reranking:
         differs_at: the step after which the stopping rule decides differently; None if it never
             does.
         would: the rule's decision at that step.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> config = BeamSearch(num_beams=3, max_new_tokens=6, num_return_sequences=3)
+        >>> trace = collect(model, "Once upon a time", config)
+        >>> reranking = rerank(trace, length_penalty=0.0)
+        >>> len(reranking.hypotheses), reranking.exact
+        (3, True)
     """
 
     hypotheses: tuple[Hypothesis, ...]
@@ -179,6 +202,12 @@ def rerank(
     Raises:
         ConfigError: a value outside its interval.
         TraceError: the trace is no beam search.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", BeamSearch(num_beams=3, max_new_tokens=6))
+        >>> rerank(trace, num_return_sequences=1).hypotheses[0] == trace.hypotheses[0]
+        True
     """
     config, steps = trace.require(BeamSearch).config, trace.beam_steps
     settings: dict[str, Any] = {
@@ -275,6 +304,12 @@ def guess_parents(trace: Trace) -> ParentGuesses:
 
     Raises:
         TraceError: the trace is no beam search.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", BeamSearch(num_beams=3, max_new_tokens=6))
+        >>> round(guess_parents(trace).error_rate, 2)
+        0.25
     """
     trace.require(BeamSearch)
     guesses = []

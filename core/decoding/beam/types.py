@@ -49,6 +49,13 @@ class BeamCandidate(NamedTuple):
         fate: `kept`: it becomes `row` of the next beam; `finished`: it ended within the first
             num_beams and is a hypothesis; `pruned`: neither.
         ended: what ends the path with this token, whatever its fate; None if nothing does.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", BeamSearch(num_beams=3, max_new_tokens=6))
+        >>> best = trace.beam_steps[1].candidates[0]
+        >>> best.text, best.rank, best.parent, best.fate, round(best.cum_logprob, 2)
+        (' there', 1, 0, 'kept', -0.66)
     """
 
     rank: Rank
@@ -97,6 +104,13 @@ class BeamStep(Step):
             ended.
         masks: what the constraint allowed after each row's path; empty without one, and in files
             from before masks were recorded.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", BeamSearch(num_beams=3, max_new_tokens=6))
+        >>> step = trace.beam_steps[1]
+        >>> len(step.groups), len(step.candidates)
+        (3, 9)
     """
 
     kind: ClassVar[str] = "beam"
@@ -160,6 +174,13 @@ class Hypothesis(NamedTuple):
         sum_logprob: log-probability of the whole path, nats.
         parents: for each token, its parent row in that step's beam.
         finish_reason: the reason for its end.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", BeamSearch(num_beams=3, max_new_tokens=6))
+        >>> best = trace.hypotheses[0]
+        >>> len(best.token_ids), best.finish_reason
+        (6, 'length')
     """
 
     token_ids: Annotated[tuple[TokenId, ...], Bounds(min_length=1, max_length=MAX_NEW_TOKENS)]

@@ -19,6 +19,10 @@ class ByEngine(MethodConfig):
         seed: seed of the server's own generator; another engine gives another run.
         thinking_token_budget: number of tokens after which vLLM ends the thinking; -1 sets no
             budget.
+
+    Example:
+        >>> ByEngine(seed=3, max_new_tokens=20).method
+        'engine'
     """
 
     method: ClassVar[str] = "engine"

@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
+from ...installation import require_extra
 from ..errors import ConfigError
 from ..validation import brief, require_choice, shortened
 from .references import has_finite_text
@@ -159,6 +160,7 @@ def _fault(kind: ConstraintKind, text: str) -> str:
             "the least common multiple of all its multipleOf, without their decimal points, is "
             f"above {MAX_MULTIPLE:,}"
         )
+    require_extra("llguidance", "constraints", ConfigError)
     from llguidance import LLMatcher
 
     try:

@@ -22,6 +22,12 @@ class ContrastiveSearch(MethodConfig):
             probability has no effect.
         contrastive_top_k: number of most probable tokens that are compared; `top_k` in
             transformers, where it is no filter in this method either.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> config = ContrastiveSearch(penalty_alpha=0.6, max_new_tokens=8)
+        >>> collect(model, "Once upon a time", config).text
+        ', there was a little girl whose name'
     """
 
     method: ClassVar[str] = "contrastive"

@@ -21,6 +21,12 @@ class ContrastiveDecoding(MethodConfig):
     Args:
         seed: seed of draws.
         draw: as in sampling.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> config = ContrastiveDecoding(max_new_tokens=8, shaping=Shaping(contrastive_beta=0.5))
+        >>> collect(model, "Once upon a time", config, draft=load_model("embedded:draft")).text
+        ', a boy named Walter lived with his'
     """
 
     method: ClassVar[str] = "contrastive_decoding"

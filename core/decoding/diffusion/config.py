@@ -63,6 +63,13 @@ class Diffusion(MethodConfig):
         max_denoising_steps: of the canvas `noise`: steps after which a canvas is finished.
         t_min, t_max: of the canvas `noise`: the temperature falls from `t_max` towards `t_min`.
         seed: seed of draws and of the random order.
+
+    Example:
+        >>> shaping = Shaping(temperature=0)
+        >>> config = Diffusion(max_new_tokens=16, tokens_per_step=2, shaping=shaping)
+        >>> trace = collect(load_model("embedded:diffusion"), "Once upon a time", config)
+        >>> trace.text
+        ', there was a little girl named name was Marta. One was late, and'
     """
 
     method: ClassVar[str] = "diffusion"

@@ -44,6 +44,13 @@ class Reasoning(MethodConfig):
             switches it off.
         seed: seed of the draws.
         draw: as in `Sampling`.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> prompt = model.encode_chat([{"role": "user", "content": "What is 3 + 4?"}])
+        >>> trace = collect(model, prompt, Reasoning(max_thinking_tokens=40))
+        >>> trace.text
+        '3 + 4 = 7.The answer is 7.'
     """
 
     method: ClassVar[str] = "reasoning"

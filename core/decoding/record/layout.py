@@ -91,16 +91,16 @@ class RecordLayout(Generic[_Record]):
         kinds: Kinds | None = None,
     ) -> None:
         self._codecs, self._rules, self._kinds = codecs or {}, rules or {}, kinds or {}
-        self._part = self._record(record)
+        self.schema, self._plain = self._record(record)
 
     @cached_property
     def _validator(self) -> SchemaValidator:
-        return SchemaValidator(self._part.schema, _STRICT)
+        return SchemaValidator(self.schema, _STRICT)
 
     def plain(self, value: _Record) -> dict[str, Any]:
         """Return dicts, lists, strings and numbers, ready for `json.dump`."""
-        assert self._part.plain
-        return cast(dict[str, Any], self._part.plain(value))
+        assert self._plain
+        return cast(dict[str, Any], self._plain(value))
 
     def read(self, data: Any) -> _Record:
         """Return the record from plain values, the inverse of `plain`.
@@ -120,7 +120,8 @@ class RecordLayout(Generic[_Record]):
             hint = hint.__bound__
         if hint in self._codecs:
             codec = self._codecs[hint]
-            return _Part(cs.no_info_plain_validator_function(codec.read), codec.plain)
+            read = cs.no_info_plain_validator_function(codec.read, metadata={"record": hint})
+            return _Part(read, codec.plain)
         if hint in self._kinds:
             return self._union(self._kinds[hint], marks)
         for mark in marks:
@@ -240,7 +241,8 @@ class RecordLayout(Generic[_Record]):
         plain = _plain_record(record, (*constants, *names), parts, left_out)
         if spread:
             plain = _plain_spread(plain, spread, spread_parts)
-        return _Part(cs.no_info_wrap_validator_function(read, schema), plain)
+        metadata = {"record": record, "constants": constants}
+        return _Part(cs.no_info_wrap_validator_function(read, schema, metadata=metadata), plain)
 
     def _spread_parts(self, hint: Any) -> dict[str, _Part]:
         """Return the fields of all kinds of a `Spread` record; no two kinds share a field name."""

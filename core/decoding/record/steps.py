@@ -42,6 +42,13 @@ class Candidate(NamedTuple):
     `text` is the display text: a part of a character is shown as bytes (`<E2><98>`). `logit` and
     `raw_prob` are the model's, before any shaping; `prob` is the probability in the final
     distribution; `removed_by` names the stage that removed the token, None if no stage did.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", Greedy(max_new_tokens=8))
+        >>> best = trace.token_steps[0].candidates[0]
+        >>> best.text, best.rank, round(best.raw_prob, 2)
+        (',', 1, 1.0)
     """
 
     token_id: TokenId
@@ -91,6 +98,13 @@ class Stage(NamedTuple):
     step. `state` is the number that a sampler took over from the step before (mirostat's mu).
     `mark` holds the numbers of a watermark's stage, `second` those of a second forward that the
     stage contrasts with.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> config = Sampling(max_new_tokens=1, shaping=Shaping(temperature=0.5, top_k=3))
+        >>> step = collect(model, "Once upon a time", config).token_steps[0]
+        >>> [(stage.name, stage.kept) for stage in step.stages]
+        [('raw', 4096), ('temperature', 4096), ('top_k', 3), ('final', 3)]
     """
 
     name: StageName
@@ -118,6 +132,13 @@ class Draw(NamedTuple):
     `gumbel` and `multinomial` have `scores`, one for each candidate (log-probability plus Gumbel
     noise; None for a removed token); the highest score of the vocabulary wins. `forced` has no
     numbers, as nothing was drawn; neither has `server`, where the server drew.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", Sampling(seed=7, max_new_tokens=1))
+        >>> draw = trace.token_steps[0].draw
+        >>> draw.method, draw.interval[0] <= draw.uniform < draw.interval[1]
+        ('inverse_cdf', True)
     """
 
     method: DrawMethod | Literal["argmax", "forced", "server"]
@@ -201,7 +222,15 @@ class PromptPosition(ShortRepr):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PromptStep(Step):
-    """Prompt processing: one forward over the prompt, recorded at every position."""
+    """Prompt processing: one forward over the prompt, recorded at every position.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", Greedy(max_new_tokens=8))
+        >>> step = trace.prompt_step
+        >>> [position.text for position in step.positions]
+        ['Once', ' upon', ' a', ' time']
+    """
 
     kind: ClassVar[str] = "prompt"
 
@@ -228,6 +257,13 @@ class TokenStep(Step):
         forced_as: reason for a forced token (origin `forced`); None if the model chose it.
         instead_of: the token that `draw` picked, if a forced token replaced it.
         compared: tokens that the method compared by its own score.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", Greedy(max_new_tokens=8))
+        >>> step = trace.token_steps[1]
+        >>> step.text, round(step.entropy, 2), round(step.surprisal, 2)
+        (' there', 1.96, 0.66)
     """
 
     kind: ClassVar[str] = "token"

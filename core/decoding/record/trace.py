@@ -64,6 +64,13 @@ class Check(NamedTuple):
 
     `name` is a stable key; `words` is its display text. `by_model` marks a check that used the
     model.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", Greedy(max_new_tokens=8))
+        >>> outcome = check(trace)[0]
+        >>> outcome.name, outcome.passed
+        ('steps_whole', True)
     """
 
     name: ShortText
@@ -109,6 +116,14 @@ class Trace(Generic[ConfigT_co]):
         known: number of tokens that a server names at a step, if it names only the likeliest ones;
             then the tail's tokens are unknown, and entropies are lower bounds.
         method_record: the method's own data, such as the hypotheses of a beam search.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", Greedy(max_new_tokens=8))
+        >>> [step.text for step in trace.token_steps]
+        [',', ' there', ' was', ' a', ' little', ' girl', ' whose', ' name']
+        >>> round(float(trace.to_pandas("steps")["entropy"].mean()), 2)
+        1.17
     """
 
     schema: ClassVar[str] = "decoding-explorer/trace"

@@ -29,6 +29,12 @@ class Shaping(Guidance):
 
     Raises:
         ConfigError: a value outside its interval.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> config = Sampling(max_new_tokens=8, shaping=Shaping(temperature=0.7, min_p=0.05))
+        >>> collect(model, "Once upon a time", config).text
+        ', there was a little boy whose name'
     """
 
     def __post_init__(self) -> None:

@@ -68,6 +68,13 @@ class Speculative(MethodConfig):
         posterior_alpha: delta of typical acceptance: the threshold is min(epsilon, delta *
             exp(-entropy)) (defaults as in vLLM).
         seed: seed of every draw in the run.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> config = Speculative(draft_length=3, max_new_tokens=8)
+        >>> trace = collect(model, "Once upon a time", config, draft=load_model("embedded:draft"))
+        >>> [len(step.drafted) for step in trace.rounds]
+        [3, 3, 2]
     """
 
     method: ClassVar[str] = "speculative"

@@ -103,6 +103,14 @@ class DraftToken(NamedTuple):
         threshold: for typical acceptance, the threshold that target_prob must exceed.
         block: numbers of block verification.
         refused: whether the constraint doesn't allow the token, so that target_prob is 0.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> config = Speculative(draft_length=3, max_new_tokens=8)
+        >>> trace = collect(model, "Once upon a time", config, draft=load_model("embedded:draft"))
+        >>> first = trace.rounds[0].drafted[0]
+        >>> first.outcome, round(first.accept_prob, 2)
+        ('accepted', 1.0)
     """
 
     token_id: TokenId
@@ -138,6 +146,14 @@ class ExtraToken(NamedTuple):
         interval: interval that contains that number.
         candidates: candidates of a bonus token; a recovered token's are those of the rejected
             token.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> config = Speculative(draft_length=3, max_new_tokens=8)
+        >>> trace = collect(model, "Once upon a time", config, draft=load_model("embedded:draft"))
+        >>> extra = trace.rounds[0].bonus or trace.rounds[0].recovered
+        >>> 0 < extra.target_prob <= 1
+        True
     """
 
     token_id: TokenId
@@ -216,6 +232,14 @@ class DraftRound(Step):
             for a chain.
         masks: what the constraint allowed the target after the last emitted token and after each
             drafted token; empty without one, and in files from before masks were recorded.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> config = Speculative(draft_length=3, max_new_tokens=8)
+        >>> trace = collect(model, "Once upon a time", config, draft=load_model("embedded:draft"))
+        >>> first = trace.rounds[0]
+        >>> first.texts, first.draft_end
+        ((',', ' a', ' girl', ' named'), 'length')
     """
 
     kind: ClassVar[str] = "round"

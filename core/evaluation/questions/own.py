@@ -7,15 +7,15 @@ The training is evaluated on these questions, and its corpus must not contain th
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 from ...decoding.errors import ProblemError
 from ...decoding.reasoning.calculator import result_of
 from ...decoding.validation import brief
+from ...installation import ROOT
 from .types import Question, QuestionSet
 
 OWN_PREFIX = "own:"
-FOLDER = Path(__file__).resolve().parents[3] / "training" / "evaluation" / "questions"
+FOLDER = ROOT / "training" / "evaluation" / "questions"
 # Lists with one right answer.
 _WHOLE_LISTS = {
     "days of the week, in order": "Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday",

@@ -9,14 +9,13 @@ import contextlib
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ...decoding.errors import ConfigError, DecodingError, EvaluationError
+from ...installation import IMPORT_FOLDER, pip_command
 from ...models.stopping import ShouldStop, never
 from .work import POLL_SECONDS, Event, RunUnit, Work, require_workers
 
-_ROOT = Path(__file__).parents[3]
 _CONNECT_SECONDS = 5.0
 
 
@@ -114,10 +113,12 @@ def _connected(address: str, workers: int) -> Any:
         import ray
     except ImportError:
         raise ConfigError(
-            "Ray isn't installed: pip install -r requirements-ray.txt, here and on every node."
+            f"Ray isn't installed: {pip_command('ray')}, here and on every node."
         ) from None
     local = {"num_cpus": workers, "include_dashboard": False} if address == "local" else {}
-    environment = {"env_vars": {"PYTHONPATH": str(_ROOT), "TOKENIZERS_PARALLELISM": "false"}}
+    environment = {
+        "env_vars": {"PYTHONPATH": str(IMPORT_FOLDER), "TOKENIZERS_PARALLELISM": "false"}
+    }
     try:
         # Ray itself tries for minutes if nothing listens.
         host, colon, port = address.removeprefix("ray://").rpartition(":")

@@ -11,11 +11,12 @@ import plotly.graph_objects as go
 
 from ...decoding.errors import FigureError
 from ...figures.base.fonts import font_face
+from ...installation import pip_command
 from .font_files import OWN, SIGNS
 
 NO_CHROME = (
-    "A figure is drawn by Plotly in a browser: install kaleido (pip install -r "
-    "requirements-figures.txt) and Chrome or Chromium, or use Export on a page of the app."
+    "A figure is drawn by Plotly in a browser: install kaleido "
+    f"({pip_command('figures')}) and Chrome or Chromium, or use Export on a page of the app."
 )
 
 

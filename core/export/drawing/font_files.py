@@ -10,7 +10,9 @@ from pathlib import Path
 
 from fontTools.ttLib import TTFont, TTLibError
 
-FOLDER = Path(__file__).parents[3] / "assets" / "fonts"
+from ...installation import ASSETS
+
+FOLDER = ASSETS / "fonts"
 # System fonts to try first, and name parts of styles that a figure's text doesn't use.
 _PREFERRED = ("notosanscjk", "notosans", "hiragino", "yugoth", "malgun", "msyh", "pingfang")
 _UNFIT = ("bold", "italic", "oblique", "serif", "light", "thin", "black", "medium", "mono", "color")

@@ -6,11 +6,12 @@ import gzip
 import hashlib
 from base64 import b64encode
 from functools import cache
-from pathlib import Path
+
+from ...installation import ASSETS
 
 VERSION = "4.1.1"
 NAME = f"plotly-cartesian-{VERSION}.min.js"
-_FILE = Path(__file__).parents[3] / "assets" / "plotly" / f"{NAME}.gz"
+_FILE = ASSETS / "plotly" / f"{NAME}.gz"
 
 
 @cache

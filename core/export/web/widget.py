@@ -40,6 +40,12 @@ def explore(trace: Trace, *, step: int | None = None) -> AnyWidget:
 
     Raises:
         FigureError: anywidget isn't installed, or the run has no steps of one token.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> trace = collect(model, "Once upon a time", Greedy(max_new_tokens=4))
+        >>> explore(trace, step=2).step
+        2
     """
     if not trace.token_steps:
         raise FigureError(

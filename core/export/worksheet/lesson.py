@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import plotly.graph_objects as go
 
 from ...decoding.counting import counted, nth
 from ...figures import LIGHT, printed
+from ...installation import ASSETS
 from ...lessons.transcript import SpokenStep, spoken
 from ...lessons.types import Lesson, LessonStep
 from ..catalog import entries_of
@@ -16,7 +16,7 @@ from ..part import Part, drawing
 from ..stored import read_stored
 from .sheet import SheetStep, Worksheet, worksheet_pdf
 
-_TRACES = Path(__file__).parents[3] / "assets" / "traces"
+_TRACES = ASSETS / "traces"
 # By the path of a page its title, its stored example, and the figure of it that teaches.
 _EXAMPLES = {
     "decode": ("Decode", "decode.json", "candidates"),

@@ -7,12 +7,13 @@ a part of DejaVu Sans Mono with signs that both lack.
 from __future__ import annotations
 
 from base64 import b64encode
-from pathlib import Path
 from typing import Literal, TypeAlias
+
+from ...installation import ASSETS
 
 Face: TypeAlias = Literal["sans", "sans bold", "mono", "signs"]
 
-FOLDER = Path(__file__).parents[3] / "assets" / "fonts"
+FOLDER = ASSETS / "fonts"
 FONTS = {
     "sans": FOLDER / "source-sans.woff2",
     "mono": FOLDER / "source-code.woff2",

@@ -92,6 +92,15 @@ def from_generate(
     Raises:
         TraceError: the output lacks logits, or the settings don't give this run.
         ConfigError: a setting lies outside its interval here.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> inputs = model.tokenizer("Once upon a time", return_tensors="pt")
+        >>> settings = {"max_new_tokens": 4, "do_sample": False}
+        >>> recorded = {"return_dict_in_generate": True, "output_logits": True}
+        >>> output = model.hf_model.generate(**inputs, **settings, **recorded)
+        >>> from_generate(model, model.tokenizer, output, settings).text
+        ', there was a'
     """
     loaded = loaded_model(model, tokenizer, model_id)
     if getattr(output, "logits", None) is None:

@@ -38,6 +38,15 @@ class RecordGenerate:
     Args:
         tokenizer: the model's tokenizer.
         model_id: name in the traces; by default the name that the model was loaded by.
+
+    Example:
+        >>> model = load_model("embedded:target")
+        >>> inputs = model.tokenizer("Once upon a time", return_tensors="pt")
+        >>> recorder = RecordGenerate(model.tokenizer)
+        >>> settings = {"max_new_tokens": 4, "do_sample": False}
+        >>> output = model.hf_model.generate(**inputs, **settings, custom_generate=recorder)
+        >>> recorder.trace.text
+        ', there was a'
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, *, model_id: str = "") -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...decoding.errors import ModelError
+from ...installation import require_extra
 from ..isolation.client import LimitError, RequestLimits, ask
 from ..loading.folder import CONFIG_FILE
 from ..loading.memory import check_disk, check_memory, free_bytes, in_words, reserved
@@ -74,6 +75,7 @@ def converted_folder(
     if folder := converted(key):
         check_memory(model_id, sum(path.stat().st_size for path in folder.glob("*.safetensors")))
         return folder
+    require_extra("gguf", "gguf", ModelError)
     arguments = _arguments(file, name)
     header = header_of(file, name, should_stop)
     bytes_of_weights = (4 if dtype == "float32" else 2) * header["parameters"]

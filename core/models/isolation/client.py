@@ -14,17 +14,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from threading import BoundedSemaphore, Lock
 from typing import Any
 
 from ...decoding import errors
 from ...decoding.errors import DecodingError, ModelError
+from ...installation import IMPORT_FOLDER
 from ..reporting import current_report
 from ..stopping import ShouldStop, never, raise_if_stopped
 from .server import READY, answer, receive_message, send_message
 
-_ROOT = Path(__file__).resolve().parents[3]
 # Garbage collection during the imports would take a sixth of the start time.
 _START = (
     "import gc, sys; gc.disable(); sys.path.insert(0, {root!r}); "
@@ -96,7 +95,9 @@ class _Server:
                 return self._control
             self._drop()
             ours, theirs = socket.socketpair()
-            code = _START.format(root=str(_ROOT), package=__package__, descriptor=theirs.fileno())
+            code = _START.format(
+                root=str(IMPORT_FOLDER), package=__package__, descriptor=theirs.fileno()
+            )
             self._process = subprocess.Popen(
                 [sys.executable, "-c", code],
                 stdin=subprocess.DEVNULL,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any
 
 from ...decoding.errors import DecodingError
-from ..gguf.conversion import convert_gguf
-from ..gguf.header import read_header
 from ..loading.hub import fetch
 from ..loading.inspection import inspect, inspect_tokenizer
 from ..places import embedded_folder, list_embedded
@@ -21,9 +20,12 @@ TASKS: dict[str, Callable[..., Any]] = {
     "inspect_tokenizer": inspect_tokenizer,
     "chat": write_chat,
     "fetch": fetch,
-    "read_header": read_header,
-    "convert_gguf": convert_gguf,
 }
+if find_spec("gguf") is not None:
+    from ..gguf.conversion import convert_gguf
+    from ..gguf.header import read_header
+
+    TASKS |= {"read_header": read_header, "convert_gguf": convert_gguf}
 
 
 def main(descriptor: int) -> None:

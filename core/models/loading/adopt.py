@@ -27,6 +27,12 @@ def from_transformers(
 
     Raises:
         ModelError: an argument has another type, the model is no decoder, or its first step fails.
+
+    Example:
+        >>> original = load_model("embedded:target")
+        >>> model = from_transformers(original.hf_model, original.tokenizer, model_id="mine")
+        >>> collect(model, "Once upon a time", Greedy(max_new_tokens=3)).text
+        ', there was'
     """
     for part, argument, kind in (
         ("model", model, PreTrainedModel),

@@ -11,17 +11,16 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from multiprocessing.connection import Connection
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, NamedTuple
 
 from ...decoding.errors import DecodingError
+from ...installation import IMPORT_FOLDER
 from ...models.stopping import ShouldStop
 from .codec import FindModel, dump, load
 from .process import CallRequest
 
-_ROOT = Path(__file__).resolve().parents[3]
 _START = (
     "import sys; sys.path.insert(0, {root!r}); "
     "from {package}.process import main; main({descriptor})"
@@ -162,7 +161,9 @@ class Worker:
         if self._connection is not None and self._process and self._process.poll() is None:
             return self._connection
         ours, theirs = socket.socketpair()
-        code = _START.format(root=str(_ROOT), package=__package__, descriptor=theirs.fileno())
+        code = _START.format(
+            root=str(IMPORT_FOLDER), package=__package__, descriptor=theirs.fileno()
+        )
         self._process = subprocess.Popen(
             [sys.executable, "-c", code],
             stdin=subprocess.DEVNULL,

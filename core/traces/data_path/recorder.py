@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torch import nn
 
+from ...installation import PACKAGE, source_name
 from .phases import BEGINS
 from .short import short
 from .types import DataPath, FunctionCall, PathPhase, ShownValue
@@ -26,11 +27,12 @@ from .types import DataPath, FunctionCall, PathPhase, ShownValue
 if TYPE_CHECKING:
     from ...models.transformers_model import TransformersModel
 
-ROOT = Path(__file__).resolve().parents[3]
-_OWN = f"{ROOT / 'core'}/"
-# Excluded files: the recorder, the job and its queue, in which a run only waits, and API keys.
+_OWN = f"{PACKAGE}/"
+# Excluded files: the recorder, the installed pages, the job and its queue, in which a run only
+# waits, and API keys.
 _UNSEEN = (
     f"{Path(__file__).parent}/",
+    f"{_OWN}app/",
     *(
         f"{_OWN}server/{name}"
         for name in ("job.py", "queue.py", "shares.py", "settings.py", "worker/")
@@ -220,7 +222,7 @@ def _function_of(code: CodeType) -> _Function | None:
     count += bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
     arguments = tuple(name for name in code.co_varnames[:count] if name not in ("self", "cls"))
     name = code.co_qualname.replace("<locals>.", "")
-    place = Path(file).relative_to(ROOT).as_posix()
+    place = f"core/{file.removeprefix(_OWN)}"
     begins = BEGINS.get((place, name))
     byte_code = code.co_code if code.co_flags & CO_GENERATOR else b""
     return _Function(name, place, code.co_firstlineno, begins, arguments, byte_code)
@@ -250,8 +252,8 @@ def place_of(function: Callable[..., Any]) -> tuple[str, int]:
     """Return a function's line, and its file relative to the project or to site-packages."""
     code = unwrap(function).__code__
     path = Path(code.co_filename)
-    if path.is_relative_to(ROOT) and "site-packages" not in path.parts:
-        return path.relative_to(ROOT).as_posix(), code.co_firstlineno
+    if name := source_name(path):
+        return name, code.co_firstlineno
     parts = path.parts
     after = parts.index("site-packages") + 1 if "site-packages" in parts else len(parts) - 1
     return "/".join(parts[after:]), code.co_firstlineno

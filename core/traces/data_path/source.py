@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from inspect import getblock
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+from ...installation import PACKAGE
+
 # Libraries whose modules are recorded.
 _LIBRARIES = ("transformers", "torch")
 LONGEST = 400
@@ -39,7 +40,7 @@ def _path_of(file: str) -> Path | None:
     if name.suffix != ".py" or name.is_absolute() or ".." in name.parts:
         return None
     if name.parts[0] == "core":
-        return ROOT / name
+        return PACKAGE.joinpath(*name.parts[1:])
     if name.parts[0] not in _LIBRARIES:
         return None
     spec = find_spec(name.parts[0])

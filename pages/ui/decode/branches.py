@@ -17,6 +17,7 @@ from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.export.part import stem
 from core.figures.base.labels import percent, visible_token
+from core.installation import COMMAND
 from core.traces.tree_file import tree_json
 from pages.ui import platform, registry
 from pages.ui.decode.state import DecodeView
@@ -103,8 +104,8 @@ def draw(view: DecodeView) -> None:
             key=platform.key("save_tree"),
             icon=":material/data_object:",
             on_click="ignore",
-            help="All runs in one file, which “Open a trace” (5 MB at most) and `core figure` "
-            "read. A reload of the page keeps the shown run only.",
+            help="All runs in one file, which “Open a trace” (5 MB at most) and "
+            f"`{COMMAND} figure` read. A reload of the page keeps the shown run only.",
         )
     if wrong := view.failures.get(_NAME):
         st.text(wrong)

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from core.decoding.files import write_file
 from core.export.web.page import static_page
+from core.installation import ROOT
 from core.language import N_, tr
 from core.lessons.course import own_lessons
 from pages.ui.gallery import lessons
 from pages.ui.registry import DECODE, PAGES, Page
 from pages.ui.run.view import View
 
-PICTURES = Path(__file__).parents[3] / "docs" / "pages"
+PICTURES = ROOT / "docs" / "pages"
 INDEX = "index.html"
 _TITLE = N_("Decoding Explorer: gallery")
 _WORDS = N_(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from hashlib import sha256
-from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-FOLDER = Path(__file__).parents[3] / "assets" / "pages"
+from core.installation import ASSETS
+
+FOLDER = ASSETS / "pages"
 # Named by its content, so that a browser keeps it for good.
 _HEADERS = {"cache-control": "public, max-age=31536000, immutable"}
 

@@ -16,6 +16,7 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.constraint.words import share_words
+from core.installation import COMMAND
 from core.traces.data_path.fold import FoldedRow, fold
 from core.traces.data_path.steps import calls_in, calls_of, prompt_call, step_call
 from core.traces.data_path.types import FunctionCall
@@ -165,14 +166,13 @@ def _chip(text: str, value: str, share: float | None = None, *, chosen: bool = F
 def _load(trace: Trace, recorded: Recorded | None) -> Data:
     pairs = [("model", visible_token(trace.model_id, 80))]
     if recorded is not None:
-        facts = recorded.model
-        pairs.append(("class", facts.kind))
+        pairs.append(("class", (facts := recorded.model).kind))
         if facts.parameters:
             pairs.append(("parameters", f"{facts.parameters:,}"))
         if facts.layers and facts.width:
             pairs.append(("layers", f"{facts.layers} of width {facts.width}"))
         pairs += [("vocabulary", f"{facts.vocabulary:,} tokens"), ("numbers", facts.dtype)]
-        pairs.append(("its loading is recorded by", "python -m core path"))
+        pairs.append(("its loading is recorded by", f"{COMMAND} path"))
     return _box("Model and tokenizer are loaded", *pairs, words=_LOADED)
 
 

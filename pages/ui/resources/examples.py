@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from core.decoding.errors import DecodingError
+from core.installation import ASSETS
 
 T = TypeVar("T")
-FOLDER = Path(__file__).parents[3] / "assets" / "traces"
+FOLDER = ASSETS / "traces"
 
 
 def example(name: str, read: Callable[[str], T]) -> T | None:

@@ -18,6 +18,7 @@ from core.decoding.errors import LoadingStoppedError, ModelError
 from core.language import N_, Message, tr
 from core.models import recent
 from core.models.packaged import PACKAGED, is_installed
+from core.models.places import EMBEDDED_FOLDER
 from core.models.remote.address import is_remote, read_address
 from core.models.remote.keys import give_key, key_for
 from core.models.reporting import Report, unheard
@@ -28,7 +29,6 @@ from core.server.worker.reference import ModelReference, UnloadedModel, share
 from core.server.worker.workers import Workers
 from pages.ui.platform import reach, session
 
-ASSETS = Path(__file__).parents[3] / "assets" / "models"
 DEFAULT_MODEL = "embedded:target"
 DEFAULT_REWARD = "embedded:reward"
 WARM_UP_DELAY = 1.5
@@ -152,7 +152,7 @@ def is_embedded(where: str) -> bool:
 def may_have_embedded_tokens(where: str) -> bool:
     """Return whether a model may have the embedded models' tokenizer, by comparing the files;
     true for a model on a server."""
-    embedded_tokenizer = ASSETS / DEFAULT_MODEL.removeprefix("embedded:") / _TOKENIZER
+    embedded_tokenizer = EMBEDDED_FOLDER / "target" / _TOKENIZER
     place = settings().models.get(where, where)
     if is_embedded(where) or is_remote(place):
         return True
@@ -303,7 +303,9 @@ def unloaded(where: str) -> UnloadedModel | None:
 def has_chat_template(where: str) -> bool | None:
     """Return whether the model has a chat template; None if that is unknown until it is loaded."""
     if where not in _templates() and is_embedded(where):
-        _templates()[where] = _folder_has_template(ASSETS / where.removeprefix("embedded:"))
+        _templates()[where] = _folder_has_template(
+            EMBEDDED_FOLDER / where.removeprefix("embedded:")
+        )
     return _templates().get(where)
 
 

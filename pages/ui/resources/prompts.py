@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-_ASSETS = Path(__file__).parents[3] / "assets"
-FILE = _ASSETS / "models" / "target" / "prompts.json"
+from core.installation import ASSETS
+
+FILE = ASSETS / "models" / "target" / "prompts.json"
 # Examples of models with their own prompts; all others use the embedded model's.
-_OWN = {"smollm2": _ASSETS / "prompts" / "smollm2.json"}
+_OWN = {"smollm2": ASSETS / "prompts" / "smollm2.json"}
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
 import streamlit as st
 
 from core.figures.base.fonts import FAMILIES, FONTS, font_face
 from core.figures.base.paper import SCREEN
 from core.figures.base.theme import DARK, LIGHT, Theme
+from core.installation import ASSETS
 
-ASSETS = Path(__file__).parents[3] / "assets"
 # Of a figure across the page, px: on a desktop, and on a phone.
 _WIDE, _NARROW = 900, 370
 # How wide a figure is beside the rail and the sidebar in a window of 1280 px.

@@ -1,6 +1,7 @@
 """Pictures of every page: README's and Home's, or all sizes and themes to look at.
 
-python -m tests.browser.figures.pictures            write docs/pages/*.png and assets/pages/*.webp
+python -m tests.browser.figures.pictures            write docs/decode.png, docs/pages/*.png and
+                                                    assets/pages/*.webp
 python -m tests.browser.figures.pictures FOLDER     each page at 1280 and 400 px, light and dark
 """
 
@@ -20,16 +21,18 @@ from pages.ui.registry import HOME, PAGES
 from tests.app_server import ROOT, running_app
 from tests.browser.conftest import launch
 
-WIDTHS = {1280: 800, 400: 800}
+WIDTHS = (1280, 400)
+# Height at which Decode shows its text and its heatmap.
+WHOLE = 1250
 README_WIDTH, CARD_WIDTH = 640, 480
 # Part of a window that a card shows: without the sidebar and the navigation.
 CARD_PART = (308, 58, 1272, 660)
 SETTLE_MS = 1_500
 
 
-def show(page: Page, url: str, width: int, theme: str, path: str) -> None:
+def show(page: Page, url: str, width: int, theme: str, path: str, height: int = 800) -> None:
     """Open a page of the app and wait until it stands still."""
-    page.set_viewport_size({"width": width, "height": WIDTHS[width]})
+    page.set_viewport_size({"width": width, "height": height})
     page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
     page.goto(f"{url}/{path}")
     page.locator("[data-testid=stMainBlockContainer] h1, h2").first.wait_for()
@@ -45,6 +48,11 @@ def resized(picture: Image.Image, width: int) -> Image.Image:
     return picture.resize((width, height), Image.Resampling.LANCZOS)
 
 
+def taken(page: Page) -> Image.Image:
+    """Return a picture of the window."""
+    return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+
+
 def main(folder: Path | None) -> None:
     """Write the pictures."""
     scratch = Path(tempfile.mkdtemp())
@@ -56,7 +64,7 @@ def main(folder: Path | None) -> None:
             if folder is None:
                 for theme in ("light", "dark"):
                     show(page, url, 1280, theme, row.path)
-                    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+                    picture = taken(page)
                     if row is not HOME:
                         small = resized(picture.crop(CARD_PART), CARD_WIDTH)
                         small.save(pictures.FOLDER / f"{name}-{theme}.webp", quality=60, method=6)
@@ -67,6 +75,9 @@ def main(folder: Path | None) -> None:
             for width, theme in product(WIDTHS, ("light", "dark")):
                 show(page, url, width, theme, row.path)
                 page.screenshot(path=folder / f"{name}-{width}-{theme}.png")
+        if folder is None:
+            show(page, url, 1280, "light", "decode", WHOLE)
+            taken(page).quantize(128).save(ROOT / "docs/decode.png", optimize=True)
         context.close()
 
 

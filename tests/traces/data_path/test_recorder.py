@@ -13,13 +13,14 @@ import torch
 from core import BeamSearch, Candidate, Greedy, Sampling, Shaping, Speculative, collect, load_model
 from core.decoding.config import MethodConfig
 from core.decoding.shaping.long_rows import Ranking
+from core.installation import ROOT
 from core.models.remote.address import read_address
 from core.models.remote.keys import key_for
 from core.models.scripted import ScriptedModel
 from core.models.transformers_model import TransformersModel
 from core.server.settings import settings
 from core.traces.data_path.phases import BEGINS
-from core.traces.data_path.recorder import ROOT, record
+from core.traces.data_path.recorder import record
 from core.traces.data_path.short import LONGEST, short
 from core.traces.data_path.text import as_lines
 from core.traces.data_path.types import PHASES, DataPath, FunctionCall

@@ -6,8 +6,9 @@ import pytest
 
 from core import ContrastiveSearch, Greedy, Sampling, Shaping, collect
 from core.decoding.config import MethodConfig
+from core.installation import ROOT
 from core.models.scripted import ScriptedModel
-from core.traces.data_path.recorder import ROOT, record
+from core.traces.data_path.recorder import record
 from core.traces.data_path.source import LONGEST, source_of
 from core.traces.data_path.steps import act_of, calls_in, calls_of, prompt_call, step_call, steps_in
 from core.traces.data_path.types import DataPath, FunctionCall

@@ -173,7 +173,7 @@ def test_a_target_with_other_tokens_begins_with_prompt_lookup(open_spec: Open) -
 
 
 def test_a_copy_of_an_embedded_model_keeps_its_draft(open_spec: Open, tmp_path: Path) -> None:
-    copied = models.ASSETS / "target" / "tokenizer.json"
+    copied = models.EMBEDDED_FOLDER / "target" / "tokenizer.json"
     (tmp_path / "tokenizer.json").write_bytes(copied.read_bytes())
     assert open_spec(model=str(tmp_path)).session_state["draft"] == spec_controls.DEFAULT_DRAFT
 

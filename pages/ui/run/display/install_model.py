@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from importlib import invalidate_caches
-from pathlib import Path
 from threading import Lock, Thread
 
 from core.decoding.errors import ModelError
+from core.installation import ROOT
 from core.language import N_, Message, tr
 from core.models.packaged import PACKAGED, Packaged, is_installed
 from core.server.job import StoppedError
@@ -20,7 +20,6 @@ from pages.ui.run.display import bar
 from pages.ui.run.jobs import Job
 from pages.ui.run.work import BackgroundWork
 
-_ROOT = Path(__file__).parents[4]
 _PIP = "-m pip install --no-deps --no-input --disable-pip-version-check --progress-bar raw -r"
 # Interval in seconds at which a stop is checked.
 _LOOK_SECONDS = 0.5
@@ -68,7 +67,7 @@ def _install(job: Job, name: str) -> None:
     job.stage = tr("Installing {words}", words=tr(package.words))
     with _one_at_a_time:
         if not is_installed(name):
-            command = [sys.executable, *_PIP.split(), str(_ROOT / package.requirements)]
+            command = [sys.executable, *_PIP.split(), str(ROOT / package.requirements)]
             run_pip(job, command, name, package)
             invalidate_caches()
             if not is_installed(name):

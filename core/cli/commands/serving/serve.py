@@ -6,9 +6,10 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from itertools import chain
 
-from ...decoding.errors import ConfigError
-from ...decoding.validation import require_whole
-from ..output import say
+from ....decoding.errors import ConfigError
+from ....decoding.validation import require_whole
+from ....installation import COMMAND
+from ...output import say
 
 _PORTS = 0, 65_535
 
@@ -48,9 +49,9 @@ def add(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Serve until Ctrl+C; return 1 if the address or port is not available."""
     require_whole("Endpoint", "port", args.port, *_PORTS)
-    from ...server.api.local_models import MOST_LOADED
-    from ...server.api.serve import AddressError, serve
-    from ...server.settings import read_keys, settings
+    from ....server.api.local_models import MOST_LOADED
+    from ....server.api.serve import AddressError, serve
+    from ....server.settings import read_keys, settings
 
     if len(args.model) > MOST_LOADED:
         raise ConfigError(
@@ -64,6 +65,6 @@ def run(args: Namespace) -> int:
     try:
         serve(args.address, args.port, replace(operator, api_keys=keys), args.model)
     except AddressError as error:
-        say(f"python -m core: {error}")
+        say(f"{COMMAND}: {error}")
         return 1
     return 0
