@@ -26,6 +26,7 @@ from ..record.steps import MethodRecord, Step
 from .config import MAX_DRAFT_LENGTH
 from .tree.shape import chain, depths_of
 
+_AT_MOST, _ONE_MORE = Bounds(max_length=MAX_DRAFT_LENGTH), Bounds(max_length=MAX_DRAFT_LENGTH + 1)
 Outcome: TypeAlias = Literal["accepted", "rejected", "not_reached"]
 DraftEnd: TypeAlias = Literal[
     "length", "room", "confidence", "eos", "no_match", "no_token", "translation"
@@ -248,29 +249,23 @@ class DraftRound(Step):
     start: Index
     draft_length: Annotated[int, Bounds(ge=0, le=MAX_DRAFT_LENGTH)]
     draft_end: DraftEnd
-    drafted: Annotated[tuple[DraftToken, ...], Bounds(max_length=MAX_DRAFT_LENGTH)]
+    drafted: Annotated[tuple[DraftToken, ...], _AT_MOST]
     recovered: ExtraToken | None
     bonus: ExtraToken | None
-    texts: Annotated[tuple[ShortText, ...], Bounds(max_length=MAX_DRAFT_LENGTH + 1)]
+    texts: Annotated[tuple[ShortText, ...], _ONE_MORE]
     target_cache: CacheSizes
     draft_cache: CacheSizes | None
     seconds: RoundSeconds
     finish_reason: Ended | None = None
     parents: Annotated[
         tuple[Annotated[int, Bounds(ge=-1, lt=MAX_DRAFT_LENGTH)], ...],
-        Bounds(max_length=MAX_DRAFT_LENGTH),
+        _AT_MOST,
         LeftOut(lambda step: not step.parents),
     ] = ()
     translation: Annotated[
-        tuple[SourceToken, ...],
-        Bounds(max_length=MAX_DRAFT_LENGTH),
-        LeftOut(lambda step: not step.translation),
+        tuple[SourceToken, ...], _AT_MOST, LeftOut(lambda step: not step.translation)
     ] = ()
-    masks: Annotated[
-        tuple[Mask, ...],
-        Bounds(max_length=MAX_DRAFT_LENGTH + 1),
-        LeftOut(lambda step: not step.masks),
-    ] = ()
+    masks: Annotated[tuple[Mask, ...], _ONE_MORE, LeftOut(lambda step: not step.masks)] = ()
 
     @property
     def tree(self) -> tuple[int, ...]:
