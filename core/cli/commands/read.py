@@ -21,9 +21,15 @@ from ...decoding.reading.types import (
     text_tokens,
     totals_of,
 )
-from ...decoding.reading.watermarks import ENOUGH, THRESHOLD, Detection, detections
+from ...decoding.reading.watermarks import (
+    DETECTED_BIAS,
+    ENOUGH,
+    THRESHOLD,
+    Detection,
+    detections,
+)
 from ...decoding.record.trace import Trace
-from ...decoding.shaping.config import SETTINGS, Shaping
+from ...decoding.shaping.config import SETTINGS, WATERMARKS, Shaping, parts_of
 from ...figures.base.labels import NBSP
 from ...figures.guided.watermark import verdict
 from ...traces.bounded_file import file_bytes, text_of
@@ -74,13 +80,11 @@ def run(args: Namespace) -> int:
     if args.against_dtype is not None and args.against is None:
         # The same weights in another number type.
         args.against = args.model
-    marks = given(args, MARKS)
-    require_switched_on(marks)
-    shaping = Shaping(**marks)
+    shaping = _marks_of(args)
     text = _text_of(args)
     from ... import check
     from ...decoding.reading.measure import diverging, pinned, pins_in
-    from ...decoding.reading.read import read_marked, read_text
+    from ...decoding.reading.read import opening_of, read_marked, read_text
     from ...decoding.reading.word import follow_word
 
     model = load(args.model, args.dtype, args.device)
@@ -97,7 +101,10 @@ def run(args: Namespace) -> int:
     if args.against is not None:
         other = load(args.against, args.against_dtype, args.device)
         divergence = diverging(model, other, [*trace.prompt_ids, *trace.token_ids])
-    found = detections(read_marked(model, trace, shaping)) if shaping != Shaping() else ()
+    found: tuple[Detection, ...] = ()
+    if shaping.active(WATERMARKS):
+        marked = read_marked(model, trace, shaping)
+        found = detections(marked, opening_of(model, marked))
     tokens = text_tokens(trace)
     with written(args.json or "") as numbers, written(args.trace or "") as file:
         _print(trace, tokens, followed, word, divergence)
@@ -115,6 +122,19 @@ def run(args: Namespace) -> int:
     for path in filter(None, (args.json, args.trace)):
         say_written(path)
     return 0
+
+
+def _marks_of(args: Namespace) -> Shaping:
+    """Return the watermark's settings; a detector of the green list doesn't use the bias itself.
+
+    Raises:
+        ConfigError: a further number of SynthID without its layers, or of a green list of bias 0.
+    """
+    marks = given(args, MARKS)
+    if any(name in marks for name in parts_of("watermark_bias")):
+        marks = {"watermark_bias": DETECTED_BIAS, **marks}
+    require_switched_on(marks)
+    return Shaping(**marks)
 
 
 def _watermark(found: Detection) -> str:

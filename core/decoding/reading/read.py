@@ -24,7 +24,9 @@ from ..requirements import (
     require_models,
 )
 from ..shaping.config import SETTINGS, Shaping
+from ..shaping.functions.watermarks import is_green
 from ..shaping.settings.bias import token_in
+from .watermarks import Opening, hashed_before
 
 
 def read_text(
@@ -136,6 +138,31 @@ def read_marked(model: LanguageModel, trace: Trace, shaping: Shaping) -> Trace[G
         prompt_ids=trace.prompt_ids,
         steps=read_given(model, trace.prompt_ids, config, given),
     )
+
+
+def opening_of(model: LanguageModel, trace: Trace) -> Opening:
+    """Return the beginning of a text that `read_marked` read after `read_text`.
+
+    A special token that the tokenizer puts first is no part of the text, as in transformers'
+    `WatermarkDetector`.
+    """
+    shaping, ids = trace.config.shaping, trace.prompt_ids
+    own = ids if model.token_bytes(ids[0]) else ids[1:]
+    if not shaping.watermark_bias:
+        return Opening(len(own))
+    text, value = (*own, *trace.token_ids), shaping.value_of("watermark_bias")
+    marked = (
+        step.index
+        for step in trace.token_steps
+        for stage in step.stages
+        if stage.name == "watermark_bias" and stage.mark is not None
+    )
+    end = len(own) + next(marked, len(trace.token_ids))
+    greens = (
+        is_green(text[: at + 1], model.vocab_size, value)
+        for at in range(hashed_before(shaping), end)
+    )
+    return Opening(len(own), tuple(map(float, greens)))
 
 
 def _breaks_character(model: LanguageModel, ids: Sequence[int]) -> bool:

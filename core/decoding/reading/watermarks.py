@@ -15,6 +15,24 @@ from ..shaping.config import WATERMARKS, Shaping
 ENOUGH = 200
 # Score from which transformers' detector calls a text marked.
 THRESHOLD = 3.0
+# Bias of a green list that is only looked for; the detector reads its key, not this number.
+DETECTED_BIAS = 1.0
+
+
+class Opening(NamedTuple):
+    """Beginning of a text that was read, whose tokens have no recorded score.
+
+    Args:
+        prompt_tokens: number of the prompt's tokens that belong to the text.
+        scores: green (1) or not (0) for each token that the green list's detector counts before the
+            first recorded score.
+    """
+
+    prompt_tokens: int = 0
+    scores: tuple[float, ...] = ()
+
+
+NO_OPENING = Opening()
 
 
 class Detection(NamedTuple):
@@ -60,10 +78,12 @@ def p_value(z_score: float) -> float:
     return 0.5 * math.erfc(z_score / math.sqrt(2))
 
 
-def detections(trace: Trace) -> tuple[Detection, ...]:
+def detections(trace: Trace, opening: Opening = NO_OPENING) -> tuple[Detection, ...]:
     """Return a detection for each watermark of the run's settings.
 
-    The detector reads the generated tokens alone, as transformers advises.
+    Args:
+        opening: beginning of a text that was read; by default the detector reads the generated
+            tokens alone, as transformers advises.
     """
     shaping = trace.config.shaping
     ids = [step.token_id for step in trace.token_steps]
@@ -76,25 +96,32 @@ def detections(trace: Trace) -> tuple[Detection, ...]:
             ],
             name,
             shaping,
+            opening if name == "watermark_bias" else NO_OPENING,
         )
         for name in shaping.active(WATERMARKS)
     )
 
 
 def detect(
-    ids: Sequence[int], marks: Sequence[MarkedToken | None], name: str, shaping: Shaping
+    ids: Sequence[int],
+    marks: Sequence[MarkedToken | None],
+    name: str,
+    shaping: Shaping,
+    opening: Opening = NO_OPENING,
 ) -> Detection:
     """Return the detection of one watermark, given the numbers of each token."""
     green = name == "watermark_bias"
     scored = [
         mark is not None and counts
-        for mark, counts in zip(marks, _counted(ids, name, shaping), strict=True)
+        for mark, counts in zip(
+            marks, _counted(ids, name, shaping, opening.prompt_tokens), strict=True
+        )
     ]
     expected = shaping.watermark_ratio if green else 0.5
     # Coins of one token: one if green or not, else one for each layer.
     coins = 1 if green else min(shaping.synthid_depth, len(shaping.synthid_keys))
     counts, means, z_scores = list[int](), list[float | None](), list[float | None]()
-    total, count = 0.0, 0
+    total, count = math.fsum(opening.scores), len(opening.scores)
     for mark, counted in zip(marks, scored, strict=True):
         if mark is not None and counted:
             total, count = total + mark.score, count + 1
@@ -107,11 +134,15 @@ def detect(
     )
 
 
-def _counted(ids: Sequence[int], name: str, shaping: Shaping) -> Iterator[bool]:
+def hashed_before(shaping: Shaping) -> int:
+    """Return the number of tokens before a token that the green list's detector hashes with it."""
+    return shaping.watermark_context - (shaping.watermark_scheme == "selfhash")
+
+
+def _counted(ids: Sequence[int], name: str, shaping: Shaping, prompt_tokens: int) -> Iterator[bool]:
     """Yield for each token whether the detector counts it."""
     if name == "watermark_bias":
-        first = shaping.watermark_context - (shaping.watermark_scheme == "selfhash")
-        yield from (at >= first for at in range(len(ids)))
+        yield from (at + prompt_tokens >= hashed_before(shaping) for at in range(len(ids)))
         return
     width = shaping.synthid_ngram - 1
     remembered, counts = deque[tuple[int, ...]](), Counter[tuple[int, ...]]()

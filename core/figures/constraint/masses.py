@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from ...decoding.constraints.reading import ConstrainedStep, constrained_steps, text_logprob
 from ...decoding.counting import counted, nth
 from ...decoding.record.trace import Trace
-from ..base.axes import PERCENT_TICKS, axis, token_sheet
+from ..base.axes import axis, token_sheet
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
     lines,
@@ -20,6 +21,7 @@ from ..base.labels import (
     visible_token,
 )
 from ..base.marks import add_note, add_selection, hover_texts
+from ..base.measure import text_width
 from ..base.paper import SCREEN, SMALL, Paper
 from ..base.sheet import Properties, Sheet
 from ..base.theme import LIGHT, Theme
@@ -27,12 +29,10 @@ from ..beam.window import Node
 from .words import path_of
 
 _PALE = 0.3
-# Height of the marks of forced steps, above every bar.
-_TOP = 1.05
-# A lower bar has its number beside it, where a column has this width, px.
-_LOW, _COLUMN = 0.05, 11
-# The height of the longest of these numbers, and of a mark.
-_NUMBER, _MARK = 0.28, 0.025
+# Depth of the axis at least, nats, so that a mass of almost 1 stays a short bar.
+_DEPTH = 0.5
+# Width of an upright number, room between level ones, and between a number and the marks at 0, px.
+_COLUMN, _APART, _GAP = 11, 3, 6
 
 
 @table(
@@ -60,7 +60,7 @@ def _price(trace: Trace, node: Node | None, free: Trace | None, log_mass: Sequen
     begin, count = len(trace.token_ids) - len(log_mass), len(path or trace.token_ids)
     of_path = f" of the path to step {nth(node[0])}" if node and path != best else ""
     sentence = (
-        f"ln p of the {counted(count, 'token')}{of_path} = {nats(own, 2)} under the model, "
+        f"ln p of the {counted(count, 'token')}{of_path} = {nats(own, 2)} nats under the model, "
         f"{nats(own - kept, 2)} within the constraint; the sum of ln S is the "
         f"difference, {nats(kept, 2)}."
     )
@@ -68,10 +68,28 @@ def _price(trace: Trace, node: Node | None, free: Trace | None, log_mass: Sequen
         sentence = f"It acts in the answer, from step {nth(begin)} on. {sentence}"
     if free is None:
         return sentence
-    of_best = f", of the best path here {nats(text_logprob(trace, best), 2)}" if of_path else ""
-    return (
-        f"{sentence} ln p of the {counted(len(free.token_ids), 'token')} of the free run = "
-        f"{nats(text_logprob(free, path_of(free)), 2)}{of_best}."
+    return " ".join([sentence, *_against(trace, node if of_path else None, free)])
+
+
+def _against(trace: Trace, node: Node | None, free: Trace) -> Iterator[str]:
+    """Yield sentences that compare a text with the free run's, per token as their lengths differ.
+
+    Args:
+        node: a node beside the best path; None compares the best path alone.
+    """
+    path, best = path_of(trace, node), path_of(trace)
+    count, free_count = len(path or trace.token_ids), len(free.token_ids)
+    own, other = text_logprob(trace, path), text_logprob(free, path_of(free))
+    of_best = f", of the best path here {nats(text_logprob(trace, best), 2)}" if node else ""
+    yield f"ln p of the {counted(free_count, 'token')} of the free run = {nats(other, 2)}{of_best}."
+    if not count or not free_count or not math.isfinite(own - other):
+        return
+    less = other / free_count - own / count
+    word = "less" if round(less, 2) >= 0 else "more"
+    yield (
+        f"Per token, these are {nats(own / count, 2)} nats here and "
+        f"{nats(other / free_count, 2)} nats in the free run: the text under the constraint is "
+        f"{nats(abs(less), 2)} nats per token {word} likely under the model."
     )
 
 
@@ -89,9 +107,9 @@ def _price(trace: Trace, node: Node | None, free: Trace | None, log_mass: Sequen
     ),
     key=lambda theme: [
         [
-            (theme.uncertainty_color(_PALE), "S: mass of the allowed tokens"),
+            (theme.uncertainty_color(_PALE), "ln S; number: S, mass of the allowed tokens"),
             (theme.first, "one allowed: forced", "■"),
-            (theme.second, "the likeliest token, not allowed", "◆"),
+            (theme.second, "ln p of the likeliest token, not allowed", "◆"),
         ]
     ],
 )
@@ -104,8 +122,8 @@ def constraint_masses(
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
 ) -> Sheet | str:
-    """Draw the model's probability mass on the allowed tokens of each step, and the probability of
-    its likeliest token where that one was not allowed.
+    """Draw the logarithm of the model's probability mass on the allowed tokens of each step as a
+    bar down from 0, and that of its likeliest token where that one was not allowed.
 
     Args:
         node: a node of a beam search, whose path is drawn; None draws the best one.
@@ -117,11 +135,17 @@ def constraint_masses(
     if not steps:
         return "No constraint acted in this run, or its masks weren't recorded."
     lowest = min(steps, key=lambda step: step.log_mass)
+    wanted = [
+        (step, min(0.0, math.log(step.wanted.raw_prob)))
+        for step in steps
+        if step.wanted and step.wanted.raw_prob > 0
+    ]
+    depth = min(-_DEPTH, lowest.log_mass, *(level for _, level in wanted))
     sheet = token_sheet(
         theme,
         paper,
         [(nth(step.at_step), step.token.text) for step in steps],
-        axis(theme, "probability", 6, range=[0, 1.1], **PERCENT_TICKS),
+        axis(theme, "ln S, nats", 6, range=[1.06 * depth, 0], nticks=6),
         facts={
             "forced": sum(step.forced for step in steps),
             "refused": sum(step.wanted is not None for step in steps),
@@ -134,30 +158,38 @@ def constraint_masses(
         "width": 0.94,
         "marker": {"color": theme.uncertainty_color(_PALE), "line": {"width": 0}},
     }
-    heights = [math.exp(step.log_mass) for step in steps]
-    sheet.traces.append({"type": "bar", "name": "S", "y": heights, **bars, **_shared(steps)})
+    heights = [step.log_mass for step in steps]
+    sheet.traces.append({"type": "bar", "name": "ln S", "y": heights, **bars, **_shared(steps)})
     forced = [step for step in steps if step.forced]
-    sheet.traces.append(_marks(theme, "forced", forced, [_TOP] * len(forced)))
-    wanted = [(step, step.wanted.raw_prob) for step in steps if step.wanted]
-    refused = [step for step, _ in wanted]
-    sheet.traces.append(_marks(theme, "not allowed", refused, [prob for _, prob in wanted]))
+    sheet.traces.append(_marks(theme, "forced", forced, [0.0] * len(forced)))
+    refused, levels = [step for step, _ in wanted], [level for _, level in wanted]
+    sheet.traces.append(_marks(theme, "not allowed", refused, levels))
     if selected is not None and paper.selection:
         add_selection(sheet, nth(selected))
-    if sheet.room >= _COLUMN * max(8, steps[-1].at_step - steps[0].at_step):
-        _add_numbers(sheet, steps)
+    _add_numbers(sheet, steps)
     return sheet
 
 
 def _add_numbers(sheet: Sheet, steps: Sequence[ConstrainedStep]) -> None:
-    """Write the numbers of low bars, upright above them and above a refused token's mark."""
-    look: Properties = {"textangle": -90, "yanchor": "bottom", "borderpad": 0, "yshift": 3}
-    for step in steps:
-        mass = math.exp(step.log_mass)
-        if mass < _LOW:
-            mark = step.wanted.raw_prob if step.wanted else 1.0
-            over = mark + _MARK if mark < mass + _NUMBER else mass
-            number, where = percent(mass), (nth(step.at_step), over)
-            add_note(sheet, "S", number, *where, size=SMALL, color=sheet.theme.muted, **look)
+    """Write the masses above the bars: level if all have room, else upright, the lowest first."""
+    first, last = sheet.layout["xaxis"]["range"]
+    column = sheet.room / (last - first)
+    numbers = [percent(math.exp(step.log_mass)) for step in steps]
+    sizes = [text_width(number, SMALL) for number in numbers]
+    level = all(
+        (size + after) / 2 + _APART <= (later.at_step - step.at_step) * column
+        for (step, size), (later, after) in pairwise(zip(steps, sizes, strict=True))
+    )
+    sheet.above = _GAP + math.ceil(4 + (SMALL if level else max(sizes)))
+    look: Properties = {"yanchor": "bottom", "borderpad": 0, "yshift": _GAP}
+    look |= {} if level else {"textangle": -90}
+    taken = list[int]()
+    rows = zip(steps, numbers, strict=True)
+    for step, number in sorted(rows, key=lambda row: row[0].log_mass):
+        place = nth(step.at_step)
+        if level or all(abs(place - other) * column >= _COLUMN for other in taken):
+            taken.append(place)
+            add_note(sheet, "S", number, place, 0, size=SMALL, color=sheet.theme.muted, **look)
 
 
 def _marks(

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...decoding.counting import counted, nth
-from ...decoding.reading.watermarks import ENOUGH, THRESHOLD, Detection, detections
+from ...decoding.reading.watermarks import (
+    ENOUGH,
+    NO_OPENING,
+    THRESHOLD,
+    Detection,
+    Opening,
+    detections,
+)
 from ...decoding.record.trace import Trace
 from ...decoding.shaping.config import SETTINGS
 from ..base.axes import PERCENT_TICKS, axis
@@ -25,10 +32,16 @@ _FEW = 80
     "watermark text step token_id token counted score mean_before mean_after scored_tokens "
     "mean_score z_score p_value"
 )
-def watermark_data(trace: Trace, edited: Trace | None = None) -> TableRows:
-    """Return the numbers of every step, for each watermark and text."""
+def watermark_data(
+    trace: Trace, edited: Trace | None = None, opening: Opening = NO_OPENING
+) -> TableRows:
+    """Return the numbers of every step, for each watermark and text.
+
+    Args:
+        opening: beginning of a text that was read, as of `detections`.
+    """
     for name, run in _texts(trace, edited):
-        for found in detections(run):
+        for found in detections(run, opening):
             rows = zip(
                 run.token_steps, found.marks, found.scored, found.counts, found.means,
                 found.z_scores, found.p_values, strict=True,
@@ -111,6 +124,7 @@ def watermark(
     trace: Trace,
     edited: Trace | None = None,
     *,
+    opening: Opening = NO_OPENING,
     selected: int | None = None,
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
@@ -122,9 +136,12 @@ def watermark(
 
     Args:
         edited: the text with other tokens, read with the same settings.
+        opening: beginning of a text that was read, as of `detections`.
     """
     texts = _texts(trace, edited)
-    found = [(name, one) for name, run in texts for one in detections(run)[:1] if one.marks]
+    found = [
+        (name, one) for name, run in texts for one in detections(run, opening)[:1] if one.marks
+    ]
     if not found:
         return "No watermark was on in this run: set Green list or SynthID layers, and press Run."
     sheet = _sheet(found, theme, paper)

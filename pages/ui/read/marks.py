@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.decoding.reading.watermarks import DETECTED_BIAS, Opening
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS, Shaping
 from core.decoding.shaping.settings.watermarks import SCHEMES, keys_in
@@ -52,7 +53,7 @@ def shaping() -> Shaping:
         keys = tuple(keys_in(str(value("mark_keys"))))
         return Shaping(synthid_depth=max(len(keys), 1), synthid_keys=keys)
     return Shaping(
-        watermark_bias=1.0,
+        watermark_bias=DETECTED_BIAS,
         watermark_key=int(value("mark_key")),
         watermark_ratio=float(value("mark_share")),
         watermark_scheme=str(value("mark_scheme")),
@@ -71,13 +72,13 @@ def draw_controls() -> None:
 def read(trace: Trace, marks: Shaping) -> Callable[[Job], Any]:
     """Return the work that reads the text with a watermark's settings."""
 
-    def make(job: Job) -> Trace:
-        from core.decoding.reading.read import read_marked
+    def make(job: Job) -> tuple[Trace, Opening]:
+        from core.decoding.reading.read import opening_of, read_marked
 
         model = jobs.load_for(job, trace)
         marked: Trace = job.compute(
             tr("Looking for the watermark"), read_marked, model, trace, marks
         )
-        return marked
+        return marked, opening_of(model, marked)
 
     return make

@@ -64,8 +64,11 @@ def _divergence(view: ReadView, trace: Trace) -> Mapping[str, Any] | None:
 
 
 def _marked(view: ReadView, _: Trace) -> Mapping[str, Any] | None:
-    marked = view.result("marked")
-    return None if marked is None else {"trace": marked, "selected": view.selected}
+    result = view.result("marked")
+    if result is None:
+        return None
+    marked, opening = result
+    return {"trace": marked, "opening": opening, "selected": view.selected}
 
 
 FAVOURITES = PagePart(

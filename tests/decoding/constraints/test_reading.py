@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import math
 import random
+from itertools import combinations
 
 import pytest
 
-from core import Sampling, Shaping, collect, load_model
+from core import Greedy, Sampling, Shaping, collect, load_model
 from core.decoding.constraints.reading import constrained_steps, pointer_of, text_logprob
-from core.decoding.constraints.value import Constraint
+from core.decoding.constraints.value import Constraint, constraint_in
+from core.decoding.counting import nth
+from core.decoding.record.trace import Trace
 from core.figures import constraint_masses, constraint_masses_data
 from core.figures.base.labels import NBSP
+from core.figures.base.measure import text_width
+from core.figures.base.paper import SCREEN, WIDE, printed
 from core.models.scripted import ScriptedModel
+from tests.figures.traces import make_trace
 
 
 @pytest.mark.parametrize(
@@ -81,9 +87,63 @@ def test_the_numbers_of_a_step_follow_from_the_model() -> None:
     assert list(table["mass"]) == pytest.approx([0.48, 0.3, 0.02], abs=1e-6)
     assert list(table["forced"]) == [False, True, True]
     figure = constraint_masses(trace, free=trace)
-    assert list(figure.data[0].y) == pytest.approx([0.48, 0.3, 0.02], abs=1e-6)
+    masses = [math.log(0.48), math.log(0.3), math.log(0.02)]
+    assert list(figure.data[0].y) == pytest.approx(masses, abs=1e-6)
     assert "= −" in figure.layout.meta["subtitle"] and "-" not in figure.layout.meta["subtitle"]
-    assert figure.layout.yaxis.ticktext[-1] == f"100{NBSP}%"
+    # Bars go down from 0, the likeliest tokens' marks stand at ln p, and the numbers are level.
+    bottom, top = figure.layout.yaxis.range
+    assert bottom < math.log(0.02) and top == 0
+    marks = next(trace for trace in figure.data if trace.name == "not allowed")
+    assert list(marks.y) == pytest.approx([math.log(0.5)] * 3, abs=1e-6)
+    notes = [note for note in figure.layout.annotations if note.name == "S"]
+    assert {note.x: note.text for note in notes} == {
+        1: f"48.0{NBSP}%",
+        2: f"30.0{NBSP}%",
+        3: f"2.0{NBSP}%",
+    }
+    assert not any(note.textangle for note in notes)
+
+
+def test_the_price_is_compared_per_token() -> None:
+    probs = [0.02, 0.5, 0.3, 0.18]
+    model = ScriptedModel({(): probs}, tokens=["<end>", "a", "b", "c"])
+    shaping = Shaping(constraint=Constraint("regex", "bb"))
+    trace = collect(model, "a", Greedy(shaping=shaping))
+    free = collect(model, "a", Greedy(max_new_tokens=5))
+    assert [len(run.token_ids) for run in (trace, free)] == [3, 5]
+    here, there = (2 * math.log(0.3) + math.log(0.02)) / 3, math.log(0.5)
+    subtitle = constraint_masses(trace, free=free).layout.meta["subtitle"].replace("−", "-")
+    assert f"are {here:.2f} nats here and {there:.2f} nats in the free run" in subtitle
+    assert f"is {there - here:.2f} nats per token less likely" in subtitle
+    other_way = constraint_masses(trace, free=_of_rare_tokens(model)).layout.meta["subtitle"]
+    assert "nats per token more likely" in other_way
+
+
+def _of_rare_tokens(model: ScriptedModel) -> Trace:
+    """Return a run without a constraint whose tokens have the probability 2 %."""
+    return collect(model, "a", Greedy(max_new_tokens=1), given=[0])
+
+
+@pytest.mark.parametrize("paper", [SCREEN, WIDE, printed("85mm")])
+@pytest.mark.parametrize("count", [4, 12, 40])
+def test_numbers_never_meet_and_the_lowest_mass_always_has_one(paper, count: int) -> None:
+    trace = make_trace(count, shaping=Shaping(constraint=constraint_in("regex=( .){2}")))
+    steps = constrained_steps(trace)
+    assert len(steps) == count
+    figure = constraint_masses(trace, paper=paper)
+    notes = [note for note in figure.layout.annotations if note.name == "S"]
+    lowest = min(steps, key=lambda step: step.log_mass)
+    assert nth(lowest.at_step) in [note.x for note in notes]
+    first, last = figure.layout.xaxis.range
+    margin = figure.layout.margin
+    column = (paper.width - margin.l - margin.r) / (last - first)
+    sizes = [11 if note.textangle else text_width(note.text, 10.5) for note in notes]
+    for (a, wide), (b, other) in combinations(
+        zip([note.x for note in notes], sizes, strict=True), 2
+    ):
+        assert abs(a - b) * column >= (wide + other) / 2
+    if count == 4 or (paper.width > 800 and count == 12):
+        assert len(notes) == count and not any(note.textangle for note in notes)
 
 
 def test_a_tiny_mass_keeps_its_logarithm() -> None:

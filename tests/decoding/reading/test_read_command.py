@@ -8,15 +8,20 @@ import math
 from pathlib import Path
 
 import pytest
+import torch
+from transformers import WatermarkDetector
 
 from core import Sampling, Shaping, collect, load_model, read_trace
 from core.cli.main import main
-from core.decoding.reading.read import read_marked, read_text
+from core.decoding.reading.read import opening_of, read_marked, read_text
 from core.decoding.reading.types import text_tokens, totals_of
 from core.decoding.reading.watermarks import detections
 from core.decoding.reading.word import follow_word
 from core.decoding.record.trace import Trace
+from core.models.running.reference import watermark
 
+LONG = "Once upon a time there was a little dog. He liked to play with his red ball in the park. "
+LONG += "One day he lost it, and a girl helped him to look for it under the trees."
 TEXT = "Once upon a time there was a <b>girl</b>, 日本."
 
 
@@ -125,10 +130,55 @@ def test_a_watermark_is_found_with_the_options_of_its_run_alone(
     right, wrong = numbers
     assert right["z_score"] > 3 > wrong["z_score"] and right["p_value"] < 1e-3
     read = read_marked(model, read_text(model, f"Once{run.text}"), settings)
-    assert right["z_score"] == pytest.approx(detections(read)[0].z_score)
+    (found,) = detections(read, opening_of(model, read))
+    assert right["z_score"] == pytest.approx(found.z_score)
 
 
-def test_a_further_number_of_no_watermark_is_refused(file: str, capsys) -> None:
-    assert main(["read", file, "--watermark-key", "77"]) == 2
-    words = "--watermark-key does nothing without --watermark-bias; give both."
-    assert words in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--synthid-ngram", "4"], "--synthid-ngram does nothing without --synthid-depth"),
+        (
+            ["--watermark-bias", "0", "--watermark-key", "77"],
+            "--watermark-key does nothing without --watermark-bias",
+        ),
+    ],
+)
+def test_a_further_number_of_no_watermark_is_refused(
+    file: str, capsys, options: list[str], words: str
+) -> None:
+    assert main(["read", file, *options]) == 2
+    assert f"{words}; give both." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--watermark-key", "99"],
+        ["--watermark-ratio", "0.5"],
+        ["--watermark-scheme", "selfhash", "--watermark-context", "4"],
+    ],
+)
+def test_the_key_and_the_ratio_suffice_to_look_for_a_green_list(
+    options: list[str], tmp_path: Path
+) -> None:
+    model, file = load_model("embedded:target"), tmp_path / "text.txt"
+    file.write_text(LONG, encoding="utf-8")
+    numbers = []
+    for more in ([], ["--watermark-bias", "4"]):
+        out = tmp_path / "out.json"
+        assert main(["read", str(file), *options, *more, "--json", str(out)]) == 0
+        numbers += json.loads(out.read_text(encoding="utf-8"))["watermarks"]
+    alone, biased = numbers
+    assert alone == biased
+    settings = {
+        option.removeprefix("--").replace("-", "_"): text if "scheme" in option else float(text)
+        for option, text in zip(options[::2], options[1::2], strict=True)
+    }
+    whole = {name: int(settings[name]) for name in settings if name.endswith(("key", "context"))}
+    shaping = Shaping(watermark_bias=2.0, **{**settings, **whole})
+    reference = WatermarkDetector(model.hf_model.config, "cpu", watermark(shaping).to_dict())
+    expected = reference(torch.tensor([model.encode(LONG)]), return_dict=True)
+    assert alone["scored_tokens"] == expected.num_tokens_scored[0]
+    assert alone["z_score"] == pytest.approx(expected.z_score[0], abs=1e-9)
+    assert alone["p_value"] == pytest.approx(float(expected.p_value[0]), abs=1e-9)

@@ -135,7 +135,9 @@ def test_tabs_show_the_model_s_own_text_two_models_and_pins(open_app: Open) -> N
     assert own.prompt + own.text == "a b b b b b b b"
     assert view.result("divergence").mean_kl == 0
     assert [pin.token_id for pin in view.result("pins")] == [2, 3]
-    assert view.result("marked").config.shaping.watermark_key == 15_485_863
+    marked, opening = view.result("marked")
+    assert opening.prompt_tokens == 1
+    assert marked.config.shaping.watermark_key == 15_485_863
     assert EVIL not in json.dumps(specs(app)) and EVIL not in markup(app)
     assert app.query_params["read_look"] == "pins" and app.query_params["pins"] == f"#2\n{EVIL}"
     trace = view.trace

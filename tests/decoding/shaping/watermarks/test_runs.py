@@ -11,7 +11,7 @@ from transformers import SynthIDTextWatermarkLogitsProcessor, WatermarkDetector
 from core import BeamSearch, Greedy, Sampling, Shaping, Speculative, check, collect, load_model
 from core.decoding.check import verdict
 from core.decoding.errors import ConfigError
-from core.decoding.reading.read import read_edited, read_marked, read_text
+from core.decoding.reading.read import opening_of, read_edited, read_marked, read_text
 from core.decoding.reading.watermarks import detections
 from core.decoding.shaping.functions.watermarks import g_score, is_green
 from core.figures import watermark as watermark_figure
@@ -45,7 +45,7 @@ def test_generate_makes_the_same_run_and_the_model_proves_it(model, settings) ->
 @pytest.mark.parametrize("settings", [*GREEN.values(), SYNTHID["thirty layers"]])
 def test_beams_and_drafts_are_proved_too(model, settings) -> None:
     if "synthid_depth" in settings:
-        with pytest.raises(ConfigError, match="a search has several paths"):
+        with pytest.raises(ConfigError, match="a beam search has several"):
             BeamSearch(shaping=Shaping(**settings))
     else:
         beams = BeamSearch(max_new_tokens=8, num_beams=3, shaping=Shaping(**settings))
@@ -115,15 +115,17 @@ def test_a_long_marked_text_is_found_and_another_key_finds_nothing(model) -> Non
 
 
 def test_the_functions_of_one_token_agree_with_the_record(model) -> None:
-    trace = collect(model, PROMPT, _sampling(watermark_bias=2.0, synthid_depth=30))
-    green, synthid = detections(trace)
-    shaping = trace.config.shaping
-    value = (2.0, 0.25, shaping.watermark_key, "lefthash", 1)
-    layers = (30, shaping.synthid_keys, 5, 1024)
-    for at in range(4, len(trace.token_ids)):
-        text = trace.token_ids[: at + 1]
-        assert green.marks[at].score == is_green(text, model.vocab_size, value)
-        assert synthid.marks[at].score == pytest.approx(g_score(text, layers), abs=1e-6)
+    value = (2.0, 0.25, Shaping().watermark_key, "lefthash", 1)
+    layers = (30, Shaping().synthid_keys, 5, 1024)
+    for settings, score in (
+        ({"watermark_bias": 2.0}, lambda text: is_green(text, model.vocab_size, value)),
+        ({"synthid_depth": 30}, lambda text: g_score(text, layers)),
+    ):
+        trace = collect(model, PROMPT, _sampling(**settings))
+        (found,) = detections(trace)
+        for at in range(4, len(trace.token_ids)):
+            text = trace.token_ids[: at + 1]
+            assert found.marks[at].score == pytest.approx(float(score(text)), abs=1e-6)
 
 
 FORGERIES = {
@@ -200,12 +202,41 @@ def test_a_text_is_looked_at_with_a_key(model) -> None:
     scores = {}
     for key in (99, 100):
         marks = Shaping(watermark_bias=1.0, watermark_key=key)
-        (found,) = detections(read_marked(model, text, marks))
+        read = read_marked(model, text, marks)
+        (found,) = detections(read, opening_of(model, read))
         reference = WatermarkDetector(model.hf_model.config, "cpu", watermark(marks).to_dict())
-        expected = reference(torch.tensor([text.token_ids]), return_dict=True)
+        ids = torch.tensor([[*run.prompt_ids, *run.token_ids]])
+        expected = reference(ids, return_dict=True)
+        assert found.counts[-1] == expected.num_tokens_scored[0] == ids.shape[1] - 1
         assert found.z_score == pytest.approx(expected.z_score[0], abs=1e-9)
         scores[key] = found.z_score
     assert scores[99] > 3 > scores[100]
+
+
+@pytest.mark.parametrize("settings", GREEN.values(), ids=GREEN)
+@pytest.mark.parametrize("start", ["", "#0", "#0#0", "inner end", "parts of a character"])
+def test_all_pairs_of_a_text_are_scored_as_transformers_does(model, settings, start: str) -> None:
+    """`#0` is the token that transformers leaves out where it stands first."""
+    run = collect(model, PROMPT, _sampling(**settings))
+    ids = [*run.prompt_ids, *run.token_ids]
+    ids = [0] * start.count("#0") + ids
+    if start == "inner end":
+        ids[6:6] = [4]
+    if start == "parts of a character":
+        ids = [*model.encode("\N{PARTY POPPER}"), *ids]
+    text = read_text(model, ids)
+    read = read_marked(model, text, Shaping(**settings))
+    (found,) = detections(read, opening_of(model, read))
+    reference = WatermarkDetector(
+        model.hf_model.config, "cpu", watermark(read.config.shaping).to_dict()
+    )
+    expected = reference(torch.tensor([ids]), return_dict=True)
+    assert found.counts[-1] == expected.num_tokens_scored[0]
+    assert found.means[-1] == pytest.approx(expected.green_fraction[0], abs=1e-12)
+    assert found.z_score == pytest.approx(expected.z_score[0], abs=1e-9)
+    assert found.p_value == pytest.approx(float(expected.p_value[0]), abs=1e-9)
+    subtitle = watermark_figure(read, opening=opening_of(model, read)).layout.meta["subtitle"]
+    assert f"of {found.counts[-1]} tokens" in subtitle
 
 
 def test_the_figure_says_that_only_a_low_z_of_a_short_text_proves_nothing(model) -> None:
