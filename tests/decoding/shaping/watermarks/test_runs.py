@@ -115,17 +115,18 @@ def test_a_long_marked_text_is_found_and_another_key_finds_nothing(model) -> Non
 
 
 def test_the_functions_of_one_token_agree_with_the_record(model) -> None:
-    value = (2.0, 0.25, Shaping().watermark_key, "lefthash", 1)
-    layers = (30, Shaping().synthid_keys, 5, 1024)
-    for settings, score in (
-        ({"watermark_bias": 2.0}, lambda text: is_green(text, model.vocab_size, value)),
-        ({"synthid_depth": 30}, lambda text: g_score(text, layers)),
-    ):
-        trace = collect(model, PROMPT, _sampling(**settings))
-        (found,) = detections(trace)
-        for at in range(4, len(trace.token_ids)):
-            text = trace.token_ids[: at + 1]
-            assert found.marks[at].score == pytest.approx(float(score(text)), abs=1e-6)
+    trace = collect(model, PROMPT, _sampling(watermark_bias=2.0))
+    (green,) = detections(trace)
+    value = (2.0, 0.25, trace.config.shaping.watermark_key, "lefthash", 1)
+    for at in range(4, len(trace.token_ids)):
+        text = trace.token_ids[: at + 1]
+        assert green.marks[at].score == is_green(text, model.vocab_size, value)
+    trace = collect(model, PROMPT, _sampling(synthid_depth=30))
+    (synthid,) = detections(trace)
+    layers = (30, trace.config.shaping.synthid_keys, 5, 1024)
+    for at in range(4, len(trace.token_ids)):
+        text = trace.token_ids[: at + 1]
+        assert synthid.marks[at].score == pytest.approx(g_score(text, layers), abs=1e-6)
 
 
 FORGERIES = {
