@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from core.decoding.constraints.value import Constraint
 from core.decoding.shaping.config import Shaping
 from core.figures import LIGHT, candidate_bars, printed, step_stages, step_stages_data
-from core.figures.base.labels import visible_token
+from core.figures.base.labels import text_columns, visible_token
 from core.figures.base.paper import SCREEN
 from core.figures.decode.draw import drawn_segments, scored
 from core.figures.decode.stage_bars import shown_stages
@@ -219,3 +220,20 @@ def test_a_journals_caption_names_the_token_of_each_colour() -> None:
     caption = step_stages(step, trace, paper=paper).layout.meta["caption"]
     colored = [c for c in step.candidates if LIGHT.token_color(c.rank) != LIGHT.unnamed]
     assert colored and all(f": {visible_token(c.text)}" in caption for c in colored)
+
+
+def test_a_long_rule_is_cut_and_some_kept_tokens_are_never_100_percent_removed():
+    """A regular expression lay on the mass that it removed, and that mass was 100 % of ten left."""
+    trace = make_trace(2, shaping=SHAPING)
+    step = trace.token_steps[0]
+    rule = Constraint("regex", "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}")
+    config = replace(trace.config, shaping=replace(SHAPING, constraint=rule))
+    first, cut, *others = step.stages
+    cut = cut._replace(name="constraint", removed_mass=1 - 1e-7, kept=10)
+    step = replace(step, stages=(first, cut, *others))
+    figure = step_stages(step, replace(trace, config=config), paper=replace(SCREEN, width=380))
+    texts = [text.replace("\u00a0", " ") for text in annotations(figure)]
+    assert "> 99.9 % removed, 10 of 512 kept" in texts
+    [label] = [text for text in texts if text.startswith("<b>constraint")]
+    assert label.endswith("…</b>")
+    assert text_columns(label[3:-4]) + len("> 99.9 % removed, 10 of 512 kept") <= 380 / 6.5

@@ -194,7 +194,7 @@ _mixed, _rotation, _step = FusedStep._mixed, Body.rotation, FusedStep.__call__
     ("owner", "name", "wrong"),
     [
         (FusedStep, "_mixed", lambda self, q, k, v, _, scale: _mixed(self, q, k, v, None, scale)),
-        (Body, "rotation", lambda self, kind, at, n: _rotation(self, kind, 2 * at, n)),
+        (Body, "rotation", lambda self, kind, at, n, _=None: _rotation(self, kind, 2 * at, n)),
         (
             FusedStep,
             "__call__",

@@ -11,7 +11,6 @@ from ...decoding.constraints.reading import ConstrainedStep, constrained_steps
 from ...decoding.record.steps import TokenStep
 from ...decoding.record.trace import Trace
 from ..base.labels import NBSP, nats, percent, visible_token
-from ..beam.graph import beam_graph, best_path
 from ..beam.window import Node
 
 _LN_S = f"ln{NBSP}S{NBSP}={NBSP}"
@@ -23,6 +22,10 @@ def path_of(trace: Trace, node: Node | None = None) -> tuple[BeamCandidate, ...]
     It is empty for a run that is no beam search.
     """
     steps = trace.beam_steps
+    if not steps:
+        return ()
+    from ..beam.graph import beam_graph, best_path  # networkx, which a page without a search lacks
+
     best = [place for place in best_path(beam_graph(steps), trace) if place[0] >= 0]
     if node is not None and node not in best and node[0] < len(steps):
         return lineage(steps, node[0], steps[node[0]].candidates[node[1]])

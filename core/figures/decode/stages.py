@@ -52,6 +52,8 @@ _SIDE = 16
 _GAP = 66
 # Smallest share of a segment that has room for a percentage, even in a figure 400 px wide.
 _WIDE = 0.26
+# Shown as more than 99.9 %.
+_NOT_ALL = 0.99999
 # A server doesn't report its shaping.
 _SERVER = "by its own settings"
 
@@ -82,7 +84,7 @@ def _outcome(step: TokenStep) -> str:
             + (
                 _SERVER
                 if stage.name == "server"
-                else f"{percent(stage.removed_mass)} removed, {stage.kept:,} kept"
+                else f"{_removed_mass(stage)} removed, {stage.kept:,} kept"
             )
             for stage in stages
         )
@@ -135,8 +137,11 @@ def step_stages(
         removal = _removed(step, stage, row)
         if trace.known is not None and row == 0:
             removal = f"{trace.known:,} of {removal} named"
-        if _COLUMN * text_columns(f"{setting}{note}  {removal}") > sheet.room:
+        room = int(sheet.room / _COLUMN) - text_columns(f"{note}  {removal}")
+        if text_columns(setting) > room:
             setting = setting.split(",")[0]
+        if text_columns(setting) > room:
+            setting = setting[: max(room - 1, 1)] + "…"
         name = f"<b>{escaped(setting)}</b>{note}"
         label_pair(sheet, row - BAR / 2, name, removal, yshift=1, clear=True)
     _label_draw(sheet, step, len(stages))
@@ -213,7 +218,12 @@ def _removed(step: TokenStep, stage: Stage, row: int) -> str:
         return _SERVER
     if stage.removed_mass <= 0 and stage.kept == step.stages[row - 1].kept:
         return "nothing removed"
-    return f"{percent(stage.removed_mass)} removed, {stage.kept:,} of {step.stages[0].kept:,} kept"
+    return f"{_removed_mass(stage)} removed, {stage.kept:,} of {step.stages[0].kept:,} kept"
+
+
+def _removed_mass(stage: Stage) -> str:
+    """Return the removed probability; never 100 %, as tokens are left."""
+    return percent(min(stage.removed_mass, _NOT_ALL))
 
 
 def _add_ribbon(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> None:

@@ -104,7 +104,7 @@ def where_words(step: DraftRound, place: int) -> str:
     if not step.parents:
         return words
     siblings = [at for at, parent in enumerate(step.parents) if parent == step.parents[place]]
-    return f"{words}, candidate {nth(siblings.index(place))} of {len(siblings)}"
+    return f"{words}, try {nth(siblings.index(place))} of {len(siblings)}"
 
 
 def token_at(trace: Trace, at: int, place: int) -> DraftToken | ExtraToken | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.counting import nth
@@ -29,13 +29,17 @@ def words(trace: Trace, step: TokenStep) -> str:
 
 
 def _certainty(trace: Trace, step: TokenStep) -> str:
-    top = max(candidate.raw_prob for candidate in step.candidates)
+    likeliest = max(step.candidates, key=attrgetter("raw_prob"))
+    top = likeliest.raw_prob
     least = "" if trace.known is None else " at least"
     if top < _SURE:
         return (
             f"The likeliest token has {percent(top)}, and the entropy is{least} {step.entropy:.2f} "
             "nats: several tokens compete."
         )
+    if likeliest.removed_by is not None and likeliest.removed_by != "argmax":
+        stage = stage_name(likeliest.removed_by)
+        return f"One token has {percent(top)} in the model; it is removed by {stage}."
     open_step = max(trace.token_steps, key=lambda candidate_step: candidate_step.entropy)
     where = ""
     if max(candidate.raw_prob for candidate in open_step.candidates) < _SURE:

@@ -30,9 +30,13 @@ def random_settings(
     """A value for each of some settings, switched off in all but a share of runs.
 
     A setting that is no number, and so has no range, stays off; so does SynthID, which beam search
-    refuses, and which `generate` has not beside the other watermark.
+    refuses, and which `generate` has not beside the other watermark. Mirostat is alone, without
+    adaptive-p.
     """
-    return {name: _value(dice, name, share) for name in names}
+    values = {name: _value(dice, name, share) for name in names}
+    if values.get("mirostat"):
+        values.pop("adaptive_target", None)
+    return values
 
 
 def _value(dice: random.Random, name: str, share: float) -> Any:

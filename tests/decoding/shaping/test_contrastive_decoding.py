@@ -184,7 +184,8 @@ def test_the_compare_command_takes_the_draft(pair, tmp_path, capsys) -> None:
     files = [str(tmp_path / name) for name in ("a.json", "b.json")]
     for run, file in zip(runs, files, strict=True):
         run.save(file)
-    command = ["compare", *files, "--model", "embedded:target"]
+    # The left run under the right one's weight is contrasted.
+    command = ["compare", *reversed(files), "--model", "embedded:target"]
     assert main(command) == 2
     assert "--draft" in capsys.readouterr().err
     assert main([*command, "--draft", "embedded:draft"]) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -28,13 +29,15 @@ from tests.decoding.speculative.test_exact import (
     DRAFT_OF_TWO,
     TARGET_OF_TWO,
     TOKENS,
-    _distance,
+    distance,
     enumerate_runs,
     exact_distribution,
 )
 from tests.models.builders import KINDS, random_language_model
 
 GREEDY = Shaping(temperature=0.0)
+# Layers of the target draft no tree.
+CHAIN: dict[str, Any] = {"tree_widths": "", "tree_nodes": 0}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -99,7 +102,7 @@ def test_every_run_of_the_first_layers_is_proved(kind: str) -> None:
     for case in range(4):
         dice = random.Random(f"early {kind} {case}")
         config = random_config(dice, greedy=case == 0)
-        config = replace(config, drafter="early_exit", exit_layer=1)
+        config = replace(config, drafter="early_exit", exit_layer=1, **CHAIN)
         trace = collect(model, random_prompt(dice), config)
         assert [outcome for outcome in check(trace, model) if not outcome.passed] == []
 
@@ -132,7 +135,7 @@ def _of_two_layers() -> _OfTwoLayers:
 def test_early_exit_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     config = Speculative(draft_length=2, max_new_tokens=TOKENS, drafter="early_exit", exit_layer=1)
     emitted = enumerate_runs(monkeypatch, _of_two_layers(), None, config)
-    assert _distance(emitted, exact_distribution(TARGET_OF_TWO, TOKENS)) < 1e-5
+    assert distance(emitted, exact_distribution(TARGET_OF_TWO, TOKENS)) < 1e-5
 
 
 class _State(ScriptedContext):
@@ -193,7 +196,7 @@ def test_a_head_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         own += row[0] != row[1]
     assert own
     emitted = enumerate_runs(monkeypatch, scripted(*TARGET_OF_TWO), head, config)
-    assert _distance(emitted, exact_distribution(TARGET_OF_TWO, TOKENS)) < 1e-5
+    assert distance(emitted, exact_distribution(TARGET_OF_TWO, TOKENS)) < 1e-5
 
 
 def _random_head(model: TransformersModel) -> DraftHead:
@@ -208,7 +211,7 @@ def test_every_run_of_a_head_is_proved_and_greedy_is_greedy(case: int) -> None:
     model.eos_ids = frozenset()
     dice, head = random.Random(f"head {case}"), _random_head(model)
     config = random_config(dice, greedy=case % 2 == 0)
-    config = replace(config, drafter="head")
+    config = replace(config, drafter="head", **CHAIN)
     prompt = random_prompt(dice)
     trace = collect(model, prompt, config, draft=head)
     assert [outcome for outcome in check(trace, model, head) if not outcome.passed] == []

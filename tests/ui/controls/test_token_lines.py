@@ -183,3 +183,14 @@ def test_the_notes_say_what_xtc_removed_and_why(number: float, said: str, monkey
     words = notice.words(trace, step)
     assert said in words
     assert ("reach 10.0 % only the least likely stays" in words) == (number < 0.5)
+
+
+def test_the_notes_say_that_a_sure_token_was_removed() -> None:
+    """A constraint had removed it, and the notes said that hardly any setting changes it."""
+    model = ScriptedModel({(): [0.01, 0.97, 0.02]}, tokens=["<end>", "a", "b"])
+    shaping = Shaping(suppress_tokens=(1,))
+    trace = collect(model, [1], Sampling(max_new_tokens=1, shaping=shaping))
+    words = notice.words(trace, trace.token_steps[0])
+    assert "One token has 97.0 % in the model; it is removed by suppress tokens." in words
+    free = collect(model, [1], Sampling(max_new_tokens=1))
+    assert "hardly any setting changes it" in notice.words(free, free.token_steps[0])

@@ -24,8 +24,13 @@ _LEFT = 104
 
 
 @table("position token_id token layer likeliest_id likeliest probability accept_prob")
-def spec_exits_data(exits: ExitLayers) -> TableRows:
-    """Return a row for each token of the run and each exit layer."""
+def spec_exits_data(exits: ExitLayers, *, first: int = 0, columns: int | None = None) -> TableRows:
+    """Return a row for each drawn token of the run and each exit layer.
+
+    Args:
+        first: index of the first token.
+        columns: number of tokens; None for all.
+    """
     return [
         (
             nth(at),
@@ -38,7 +43,7 @@ def spec_exits_data(exits: ExitLayers) -> TableRows:
             cell.accept,
         )
         for exit_layer in exits.exits
-        for at, cell in numbered(exit_layer.cells, 0, None)
+        for at, cell in numbered(exit_layer.cells, first, columns)
     ]
 
 

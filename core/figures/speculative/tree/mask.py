@@ -65,7 +65,7 @@ def _pending(trace: Trace, at: int) -> str:
     subtitle=lambda step: (
         f"A row is a token that the target was fed behind {step.target_cache.before} cached ones; "
         "it attends to the columns that are filled.",
-        "The rows in colour stay in the cache.",
+        "The legend names the mark of the rows that stay in the cache.",
     ),
     alt=lambda step, at: (
         f"Attention mask of round {nth(at)}: {len(step.drafted) + 1} fed tokens, each attends to "
