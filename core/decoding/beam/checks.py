@@ -11,6 +11,7 @@ from ..checks.common import (
     VALUE_TOLERANCE,
     checked_if_whole,
     count,
+    keeps_to_constraint,
     worst,
 )
 from ..counting import nth
@@ -67,8 +68,9 @@ def _missing(step: BeamStep, trace: Trace[BeamSearch]) -> str:
     if len(step.masks) not in (0, ruled * len(step.groups)):
         return f"{where}: there is not one mask for each row, or no constraint"
     for row, mask in enumerate(step.masks):
-        if not mask.holds([math.exp(c.raw_logprob) for c in step.candidates if c.parent == row]):
-            return f"{where}: row {nth(row)} has candidates outside its mask"
+        candidates = [c for c in step.candidates if c.parent == row]
+        if fault := mask.fault({c.token_id: math.exp(min(0.0, c.raw_logprob)) for c in candidates}):
+            return f"{where}: the mask of row {nth(row)}: {fault}"
     return "" if len(step.finished_texts) == len(step.finished) else f"{where}: a text is missing"
 
 
@@ -187,6 +189,10 @@ def _outcome(trace: Trace[BeamSearch]) -> Check:
         faults.append("the trace's tokens are not the best hypothesis'")
     if best and best.text != trace.text:
         faults.append("the trace's text is not the best hypothesis'")
+    for hypothesis in trace.hypotheses:
+        ended = hypothesis.finish_reason == "eos"
+        if not keeps_to_constraint(trace, hypothesis.text, whole=ended):
+            faults.append("a hypothesis' text doesn't keep to the constraint")
     reason = trace.finish_reason
     if reason != "cancelled" and (best is None or best.finish_reason != reason):
         faults.append(f"no best hypothesis ended with {reason}")

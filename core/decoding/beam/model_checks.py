@@ -109,6 +109,8 @@ def _texts(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
 def _rescored(rescoring: Rescoring, tolerance: float) -> Check:
     """Compare every number of every row with independent forwards."""
     name = "tree_rescored"
+    if rescoring.masks:
+        return count(name, rescoring.masks, "")
     _, index = max(rescoring.deviations, key=lambda d: nan_first(d[0]))
     detail = (
         f"largest difference over {rescoring.rows} rows, {rescoring.paths} paths of them without "

@@ -40,6 +40,7 @@ class Rescoring:
         deviations: for each row the largest difference in nats, with its step; infinite if other
             candidates are chosen, or if a filter removes a drawn candidate.
         draws: faults of the draws.
+        masks: faults of the constraint's masks.
         rows: number of scored rows.
         paths: number of paths that were scored without a cache.
         largest: the largest logit seen.
@@ -54,6 +55,7 @@ class Rescoring:
         )
         self.deviations: list[tuple[float, int]] = [(0.0, 0)]
         self.draws: list[str] = []
+        self.masks: list[str] = []
         self.paths, self.rows, self.largest = 0, 0, 1.0
         self._score_paths()
         self._score_tree()
@@ -164,7 +166,10 @@ class Rescoring:
         if step.masks:
             again = masks_of(self._model, raw[None], self._shaper.allowed)
             wrong = difference(step.masks[at], again, tolerance)
-            self._note(step.index, [math.inf if wrong else 0.0])
+            if wrong:
+                self.masks.append(
+                    f"step {nth(step.index)}: row {nth(at)} has another mask: {wrong}"
+                )
         return row
 
     def _note(self, index: int, errors: Sequence[float]) -> None:

@@ -120,19 +120,23 @@ def finish(trace: Trace) -> Check:
     short = len(trace.token_ids) <= config.min_new_tokens
     if reason == "eos" and short and config.shaping.constraint is None:
         faults.append("the run ended before min_new_tokens")
-    if reason == "eos" and not _keeps_to_constraint(trace):
-        faults.append("the finished text doesn't keep to the constraint")
+    if not keeps_to_constraint(trace, "".join(_answer_texts(trace)), whole=reason == "eos"):
+        faults.append("the text doesn't keep to the constraint")
     return count("finish_reason", faults, f"ended with {reason}")
 
 
-def _keeps_to_constraint(trace: Trace) -> bool:
-    """Return whether the answer's text is whole under the constraint; True where its bytes are not
-    known, or a note says that the constraint could not act to the end.
+def keeps_to_constraint(trace: Trace, text: str, *, whole: bool) -> bool:
+    """Return whether a run's text keeps to its constraint; True where its bytes are not known, or a
+    note says that the constraint could not act to the end.
+
+    Args:
+        whole: whether the text ended by itself.
     """
-    constraint, text = trace.config.shaping.constraint, "".join(_answer_texts(trace))
+    constraint = trace.config.shaping.constraint
     if constraint is None or constraint.kind == "lark" or "\ufffd" in text:
         return True
-    return any(note.key == CONSTRAINT_LEFT for note in trace.notes) or keeps_to(constraint, text)
+    left = any(note.key == CONSTRAINT_LEFT for note in trace.notes)
+    return left or keeps_to(constraint, text, whole=whole)
 
 
 def _stops_at(trace: Trace) -> int | None:

@@ -15,6 +15,7 @@ from ..record.steps import TokenStep
 from ..record.trace import Check, Trace
 from ..shaping.config import CONTRASTS, RESCALING
 from ..shaping.draws import draw_noise
+from ..shaping.stage import named_uniform
 from ..shaping.states import first_states, next_states
 from .common import (
     COMMON_CHECKS,
@@ -36,6 +37,7 @@ from .expected import (
     record_fault,
 )
 from .token_text import added_faults, display_faults
+from .xtc import xtc_fault
 
 # Rounding error of a state that is computed from a file's numbers.
 _STATE_ERROR = 1e-6
@@ -154,6 +156,8 @@ def _settings_made_the_steps(trace: Trace) -> Check:
             faults.append(f"step {nth(step.index)}: the stages are not those of the settings")
         if (step.origin, step.draw.method) != expected_draw_of(trace, step):
             faults.append(f"step {nth(step.index)}: the draw is not that of the settings")
+        if fault := xtc_fault(step, trace.config.shaping):
+            faults.append(fault)
     return count("stages_of_settings", faults, "steps that differ")
 
 
@@ -229,6 +233,13 @@ def _noise(trace: Trace) -> Check:
         for step in (s for s in trace.token_steps if s.draw.method != "forced"):
             if step.draw.uniform != float(draw_noise("inverse_cdf", generator, 0)):
                 faults.append(f"step {nth(step.index)}: the seed gives another uniform number")
+    faults += [
+        f"step {nth(step.index)}: the seed gives another number of {stage.name}"
+        for step in (trace.token_steps if sampling else ())
+        for stage in step.stages
+        if sampling and stage.noise is not None
+        if stage.noise != named_uniform(sampling.seed, stage.name, step.index)
+    ]
     return count("dice_of_seed", faults, "uniform numbers that differ")
 
 

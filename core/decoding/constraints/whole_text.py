@@ -1,4 +1,4 @@
-"""Test of a finished text against a constraint, without a model; torch-free."""
+"""Test of a text against a constraint, without a model; torch-free."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ if TYPE_CHECKING:
     from llguidance import LLTokenizer
 
 
-def keeps_to(constraint: Constraint, text: str) -> bool:
-    """Return whether a text is whole under a constraint; True where llguidance reaches a bound."""
+def keeps_to(constraint: Constraint, text: str, *, whole: bool = True) -> bool:
+    """Return whether a text is whole under a constraint; True where llguidance reaches a bound.
+
+    Args:
+        whole: False for a text that may go on: the beginning of a whole one is enough.
+    """
     from llguidance import LLMatcher
 
     # Every spelling counts: the text is read byte by byte.
@@ -20,11 +24,11 @@ def keeps_to(constraint: Constraint, text: str) -> bool:
     matcher = LLMatcher(_bytes(), grammar, log_level=0, limits=limits())
     data = list(text.encode())
     read = matcher.validate_tokens(data)
-    if read == len(data) and matcher.consume_tokens(data) and matcher.is_accepting():
+    matcher.consume_tokens(data[:read])
+    if read == len(data) and (not whole or matcher.is_accepting()):
         return True
-    probe = matcher.deep_copy()
-    probe.compute_bitmask()
-    return bool(probe.get_error())
+    matcher.compute_bitmask()
+    return bool(matcher.get_error())
 
 
 @cache

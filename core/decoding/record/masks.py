@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
 from .bounds import MAX_NUMBER, Bounds, Prob, Rank, ShortText, TokenId
+
+# Of sums of float32 probabilities, and of exponentials of float32 log-probabilities.
+_RELATIVE_ERROR = 1e-3
+_NONE: Mapping[int, float] = {}
 
 
 class WantedToken(NamedTuple):
@@ -30,6 +34,29 @@ class Mask(NamedTuple):
     log_mass: Annotated[float, Bounds(ge=-MAX_NUMBER, le=0)]
     wanted: WantedToken | None
 
-    def holds(self, probs: Sequence[float]) -> bool:
-        """Return whether distinct allowed tokens can have these probabilities in the model."""
-        return len(probs) <= self.allowed and math.fsum(probs) <= math.exp(self.log_mass) + 1e-4
+    def fault(self, allowed: Mapping[int, float], refused: Mapping[int, float] = _NONE) -> str:
+        """Describe a contradiction to the model's probabilities of some tokens; empty for none.
+
+        Args:
+            allowed: probabilities by token, all of them allowed.
+            refused: probabilities of tokens that may be refused.
+        """
+        mass, shown, wanted = math.exp(self.log_mass), math.fsum(allowed.values()), self.wanted
+        more, slack = self.allowed - len(allowed), 1 + _RELATIVE_ERROR
+        if more < 0:
+            return f"more than {self.allowed} tokens are allowed"
+        if shown > mass * slack:
+            return f"allowed tokens have more than S = {mass:.3g}"
+        most = 1.0 if wanted is None else wanted.raw_prob
+        if mass > (shown + more * most) * slack:
+            return f"{self.allowed} allowed tokens can't have S = {mass:.3g}"
+        if wanted is None:
+            return ""
+        seen = {**refused, **allowed}
+        if wanted.token_id in allowed or wanted.raw_prob + mass > slack:
+            return "its wanted token is allowed"
+        if not math.isclose(seen.get(wanted.token_id, most), most, rel_tol=_RELATIVE_ERROR) or any(
+            prob > most * slack for prob in seen.values()
+        ):
+            return "its wanted token is not the likeliest"
+        return ""

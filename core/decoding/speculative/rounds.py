@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from ..checks.common import count
+from ..checks.common import MASS_TOLERANCE, TINY, count
 from ..counting import nth
+from ..record.masks import Mask
 from ..record.trace import Check, Trace
+from ..shaping.config import SETTINGS
 from .config import Speculative
 from .tree.shape import is_tree, path_end
 from .types import DraftRound, PairCandidate
@@ -63,12 +66,40 @@ def _missing(step: DraftRound, config: Speculative) -> str:
         return f"{where}: a position lacks its mask, or there is no constraint"
     pairs = zip(step.predicted_after, positions_of(step), strict=True) if step.masks else ()
     for node, candidates in pairs:
-        mask = step.masks[node + 1]
-        if not mask.holds([c.target_raw_prob for c in candidates if c.target_prob > 0]):
-            return f"{where}: the target has probabilities outside its mask"
+        if fault := _mask_fault(step.masks[node + 1], candidates, _constraint_alone(step, config)):
+            return f"{where}: the mask of position {nth(node + 1)}: {fault}"
     if any(token.refused and (token.target_prob > 0 or not step.masks) for token in step.drafted):
         return f"{where}: the target has a probability for a token that is not allowed"
     return "" if len(step.texts) == len(step.token_ids) > 0 else f"{where}: a text is missing"
+
+
+def _constraint_alone(step: DraftRound, config: Speculative) -> bool:
+    """Return whether a target's probability is its raw probability / S, if it is allowed."""
+    alone = config.shaping.active(SETTINGS) == ["constraint"] and not config.min_new_tokens
+    # Siblings are verified with what their position's distribution has left.
+    return alone and not step.parents
+
+
+def _mask_fault(mask: Mask, candidates: Sequence[PairCandidate], alone: bool) -> str:
+    """Describe a mask that contradicts its position's probabilities; empty for none.
+
+    Args:
+        alone: whether no other setting changes the probabilities.
+    """
+    allowed = {c.token_id: c.target_raw_prob for c in candidates if c.target_prob > 0}
+    refused = {c.token_id: c.target_raw_prob for c in candidates if c.target_prob <= 0}
+    if fault := mask.fault(allowed, refused):
+        return fault
+    if not alone:
+        return ""
+    most = max([*allowed.values(), 0.0])
+    if mask.wanted is None and any(prob > most + MASS_TOLERANCE for prob in refused.values()):
+        return "the likeliest token is not allowed, and it is not named"
+    mass = math.exp(mask.log_mass)
+    shares = [(c.target_prob, c.target_raw_prob) for c in candidates if c.target_prob > 0]
+    if any(raw > TINY and abs(prob * mass - raw) > MASS_TOLERANCE * mass for prob, raw in shares):
+        return f"a probability is not the raw one / S = {mass:.3g}"
+    return ""
 
 
 def outcome_fault(step: DraftRound) -> str:

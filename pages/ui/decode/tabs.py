@@ -26,7 +26,7 @@ from pages.ui.decode import (
     state,
     work,
 )
-from pages.ui.decode.methods import guided
+from pages.ui.decode.methods import guided, repeats
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import DecodeView
 from pages.ui.platform import slot
@@ -61,6 +61,8 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         _step_head(view, trace, shaped)
         with st.container(key=platform.key("notice")):
             st.markdown(glossary.marked(notice.words(shaped.trace, shaped.step)))
+            if lowered := repeats.lowered(shaped.trace, shaped.step):
+                st.text(lowered)
         with st.container(key=platform.key("pair")):
             with st.container(key=platform.key("pair-first")):
                 chart(first, on_click=partial(another.choose, view, step))

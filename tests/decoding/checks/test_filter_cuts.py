@@ -98,6 +98,46 @@ def test_where_a_filter_cut_is_said_to_be_open_without_the_model(model) -> None:
     assert "the settings' effect" not in unchecked_words(forged, check(forged, model))
 
 
+def test_other_settings_of_xtc_are_found_in_the_file_alone() -> None:
+    model = load_model("embedded:target")
+    shaping = Shaping(xtc_probability=0.5, xtc_threshold=0.1)
+    config = Sampling(max_new_tokens=40, seed=3, shaping=shaping)
+    trace = collect(model, "Once upon a time", config)
+    assert _failed(trace) == _failed(trace, model) == set()
+    stages = [stage for step in trace.token_steps for stage in step.stages]
+    acted = [stage for stage in stages if stage.name == "xtc_probability" and stage.removed_mass]
+    assert len(acted) > 3 and any((stage.noise or 0) > 0.5 for stage in stages)
+    for name, values in (
+        ("xtc_threshold", (0.01, 0.05, 0.3, 0.6)),
+        ("xtc_probability", (0.01, 0.1, 0.9, 1.0)),
+    ):
+        for value in values:
+            forged = with_shaping(trace, **{name: value})
+            assert _failed(forged) == {"stages_of_settings"}, (name, value)
+    step = next(step for step in trace.token_steps if acted[0] in step.stages)
+    other = [s._replace(noise=0.01) if s is acted[0] else s for s in step.stages]
+    assert _failed(_forge(trace, step.index, stages=tuple(other))) == {"dice_of_seed"}
+
+
+@pytest.mark.parametrize("top_candidates", [1, 2, MANY])
+def test_xtc_passes_wherever_its_tokens_are_recorded(model, top_candidates) -> None:
+    for seed, (probability, threshold) in enumerate(
+        [(1.0, 0.005), (0.5, 0.01), (0.5, 0.02), (1.0, 0.0001), (0.3, 0.1)]
+    ):
+        shaping = Shaping(
+            temperature=(0.3, 1.0, 1.7)[seed % 3],
+            repetition_penalty=1.3,
+            frequency_penalty=0.4 * seed,
+            xtc_probability=probability,
+            xtc_threshold=threshold,
+            top_p=(0.9, 1.0)[seed % 2],
+        )
+        config = Sampling(max_new_tokens=12, seed=seed, shaping=shaping, min_new_tokens=6)
+        config = replace(config, top_candidates=top_candidates)
+        for prompt in ("the fox had", "fox fox fox fox"):
+            assert _failed(collect(model, prompt, config)) == set(), shaping
+
+
 def _keep_everywhere(trace: Trace, kept: int, since: int) -> Trace:
     for at, step in enumerate(trace.token_steps):
         stages = [s._replace(kept=kept) if i >= since else s for i, s in enumerate(step.stages)]

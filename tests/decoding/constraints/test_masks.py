@@ -142,15 +142,25 @@ def test_forged_masks_are_found() -> None:
     beam, lookup, target = searched(), looked_up(), load_model("embedded:target")
     assert not failed(beam, scripted()) and not failed(lookup, target)
     mask = beam.beam_steps[1].masks[1]
-    for forged in (
-        mask._replace(allowed=mask.allowed + 1),
-        mask._replace(log_mass=mask.log_mass + 0.1),
-        mask._replace(wanted=None),
-        mask._replace(wanted=mask.wanted._replace(text="b")),
-        mask._replace(wanted=mask.wanted._replace(raw_prob=0.6)),
+    wanted = mask.wanted
+    for changes, by_file in (
+        ({"allowed": mask.allowed + 1}, False),
+        ({"wanted": None}, False),
+        ({"wanted": wanted._replace(text="b")}, False),
+        ({"wanted": wanted._replace(raw_prob=0.6)}, False),
+        # The file shows one allowed token, and it has 0.3.
+        ({"log_mass": mask.log_mass + 0.1}, True),
+        ({"log_mass": mask.log_mass - 0.1}, True),
+        ({"allowed": mask.allowed + 1, "log_mass": math.log(0.85)}, True),
+        ({"wanted": wanted._replace(raw_prob=0.2)}, True),
+        ({"wanted": wanted._replace(raw_prob=0.8)}, True),
+        ({"wanted": wanted._replace(token_id=2)}, True),
     ):
-        other = forge(beam, 1, masks=(beam.beam_steps[1].masks[0], forged))
-        assert failed(other, scripted()) == {"tree_rescored"}
+        other = forge(beam, 1, masks=(beam.beam_steps[1].masks[0], mask._replace(**changes)))
+        name = "tree_whole" if by_file else "tree_rescored"
+        assert failed(other, scripted()) == {name}, changes
+        fault = next(one for one in check(other, scripted()) if not one.passed)
+        assert "mask" in fault.detail and "row" in fault.detail
     assert "tree_whole" in failed(forge(beam, 1, masks=(mask,)))
     assert "tree_whole" in failed(forge(beam, 1, masks=(mask, mask._replace(log_mass=-5.0))))
 
@@ -162,12 +172,14 @@ def test_forged_masks_are_found() -> None:
         return replace(lookup, steps=tuple(steps))
 
     first = step.masks[0]
-    for masks in (
-        (first._replace(allowed=first.allowed + 3), *step.masks[1:]),
-        (first._replace(log_mass=first.log_mass + 0.1), *step.masks[1:]),
-        (first._replace(wanted=None), *step.masks[1:]),
+    for changes, name in (
+        ({"allowed": first.allowed + 3}, "target_probs_again"),
+        ({"wanted": None}, "target_probs_again"),
+        # The one allowed token is recorded.
+        ({"log_mass": first.log_mass + 0.1}, "rounds_whole"),
     ):
-        assert failed(forged(masks=masks), target) == {"target_probs_again"}
+        masks = (first._replace(**changes), *step.masks[1:])
+        assert failed(forged(masks=masks), target) == {name}
     tokens = list(step.drafted)
     tokens[place] = tokens[place]._replace(refused=False)
     assert failed(forged(drafted=tuple(tokens)), target) == {"target_probs_again"}
@@ -177,6 +189,28 @@ def test_forged_masks_are_found() -> None:
     wrong = (accepted.drafted[0]._replace(refused=True), *accepted.drafted[1:])
     steps = [replace(one, drafted=wrong) if one is accepted else one for one in lookup.steps]
     assert "rounds_whole" in failed(replace(lookup, steps=tuple(steps)))
+
+
+def test_a_drawn_round_s_mask_is_compared_with_its_probabilities_without_the_model() -> None:
+    config = Speculative(
+        max_new_tokens=6, drafter="prompt_lookup", seed=1, shaping=Shaping(constraint=RULE)
+    )
+    trace = collect(scripted(), "abcab", config)
+    assert not failed(trace) and not failed(trace, scripted())
+    step = trace.rounds[0]
+    first = step.masks[0]
+    assert (first.allowed, first.wanted.token_id) == (2, 1)
+    for changes in (
+        {"allowed": 1},
+        {"log_mass": first.log_mass + 0.1},
+        {"log_mass": first.log_mass - 0.1},
+        {"wanted": None},
+        {"wanted": first.wanted._replace(token_id=2)},
+        {"wanted": first.wanted._replace(raw_prob=0.51)},
+    ):
+        masks = (first._replace(**changes), *step.masks[1:])
+        steps = [replace(one, masks=masks) if one is step else one for one in trace.steps]
+        assert "rounds_whole" in failed(replace(trace, steps=tuple(steps))), changes
 
 
 @pytest.mark.parametrize("make", [searched, looked_up])

@@ -147,7 +147,9 @@ def test_a_run_that_let_a_token_pass_is_found_though_its_numbers_agree(monkeypat
             patch.setattr(Grammar, "allowed", lambda _, size: torch.ones(size, dtype=torch.bool))
             patch.setattr(Grammar, "left", False)
             forged = collect(model, "The fox", _with(replace(config, max_new_tokens=6), DATE))
-        assert verdict(check(forged)) == "consistent"
+        # Without the model the text alone tells.
+        beam = isinstance(config, BeamSearch)
+        assert failed(forged) == {"best_hypothesis" if beam else "finish_reason"}
         assert verdict(check(forged, model)) == "failed"
 
 
@@ -305,3 +307,30 @@ def test_a_forged_constraint_is_found_without_the_model(constraint) -> None:
         if other != constraint:
             forged = replace(trace, config=_with(trace.config, other))
             assert "finish_reason" in failed(forged)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [Greedy(max_new_tokens=3), BeamSearch(max_new_tokens=3, num_beams=2), CONFIGS[6]],
+    ids=lambda config: config.method,
+)
+def test_a_text_that_ended_at_the_limit_must_begin_one_of_the_constraint(config) -> None:
+    model = load_model("embedded:target")
+    digits, letters = Constraint("regex", "[0-9]{4,9}"), Constraint("regex", "[a-z]{4}")
+    limited = _with(replace(config, max_new_tokens=3), digits)
+    trace = collect(model, "The answer is", limited)
+    assert trace.finish_reason == "length" and trace.text.strip("0123456789") == ""
+    assert not failed(trace)
+    for other in (letters, Constraint("choice", "yes\nno"), NAME):
+        assert failed(with_shaping(trace, constraint=other))
+    assert not failed(with_shaping(trace, constraint=Constraint("regex", "[0-9a-z]{40}")))
+
+
+def test_a_regex_of_letters_over_a_finished_number_is_found_without_the_model() -> None:
+    model = load_model("embedded:target")
+    number = Constraint("regex", "[0-9]{4}")
+    trace = collect(model, "The answer is", _with(Sampling(max_new_tokens=8, seed=1), number))
+    assert re.fullmatch("[0-9]{4}", trace.text) and trace.finish_reason == "eos"
+    assert not failed(trace)
+    forged = with_shaping(trace, constraint=Constraint("regex", "[a-z]{4}"))
+    assert failed(forged) == {"finish_reason"}

@@ -79,9 +79,24 @@ def test_the_repeat_that_dry_finds_is_named_and_marked() -> None:
     )
     # 1.0 * 1.75 ** (2 - 2).
     assert "The model's rank 2 loses most, 1 of its logit." in notice.words(trace, step)
+    assert repeats.lowered(trace, step) == "DRY lowers “␣c”: by 1 × 1.75^(2 − 2) = 1."
     plain = collect(model, [1, 2, 3, 4, 1, 2], Greedy(max_new_tokens=2))
     assert repeats.found(plain, plain.token_steps[0]) == {}
     assert "DRY" not in notice.words(plain, plain.token_steps[0])
+
+
+def test_the_token_that_dry_lowers_is_named_though_it_is_no_candidate() -> None:
+    model = load_model("embedded:target")
+    shaping = Shaping(dry_multiplier=2.0)
+    prompt = "Once upon a time there was a cat. Once upon a time there was a"
+    config = Sampling(max_new_tokens=1, seed=1, shaping=shaping, top_candidates=1)
+    trace = collect(model, prompt, config)
+    step = trace.token_steps[0]
+    ((token, repeat),) = repeats.found(trace, step).items()
+    assert model.token_text(token) == " cat" and repeat.length == 7
+    assert token not in [candidate.token_id for candidate in step.candidates]
+    # 2 * 1.75 ** (7 - 2) = 32.826171875
+    assert repeats.lowered(trace, step) == "DRY lowers “␣cat”: by 2 × 1.75^(7 − 2) = 32.8."
 
 
 def test_the_ranking_that_greedy_follows_is_the_one_after_bans() -> None:

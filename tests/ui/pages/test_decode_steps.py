@@ -14,8 +14,8 @@ from pages.ui.resources import examples
 from pages.ui.run.figures.token_strip import tokens_of
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open, open_page
-from tests.ui.pages.test_decode_page import view_of
-from tests.ui.seen import strip_data
+from tests.ui.pages.test_decode_page import run, view_of
+from tests.ui.seen import strip_data, texts
 
 
 def test_a_step_whose_candidates_differ_is_shown_first(open_app: Open) -> None:
@@ -85,3 +85,11 @@ def test_the_strip_shows_whole_characters_and_the_bytes_of_unfinished_ones_once(
     assert trace.token_steps[4].text == "\ufffd had"
     shown = [token[0] for token in tokens_of(trace, LIGHT, "probability")]
     assert shown == ["·", "·", "昔", "<EC>", " had", "<E6>"]
+
+
+def test_the_page_names_the_token_that_dry_lowers(open_app: Open) -> None:
+    twice = "Once upon a time there was a cat. Once upon a time there was a"
+    app = run(open_app(prompt=twice, dry_multiplier="2"))
+    view_of(app).select(0)
+    app.run()
+    assert "DRY lowers “␣cat”: by 2 × 1.75^(7 − 2) = 32.8." in texts(app)

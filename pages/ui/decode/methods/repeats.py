@@ -6,6 +6,7 @@ from core.decoding.counting import counted, nth
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.repeats import Repeat, repeats
+from core.figures.base.labels import visible_token
 
 
 def found(trace: Trace, step: TokenStep) -> dict[int, Repeat]:
@@ -13,11 +14,32 @@ def found(trace: Trace, step: TokenStep) -> dict[int, Repeat]:
     if all(stage.name != "dry_multiplier" for stage in step.stages):
         return {}
     _, _, allowed, last_n, breakers = trace.config.shaping.value_of("dry_multiplier")
-    positions = trace.prompt_step.positions if trace.prompt_step else ()
-    texts = {position.token_id: position.text for position in positions}
-    texts |= {own.token_id: own.chosen.text for own in trace.token_steps}
+    texts = _texts(trace)
     ids = [*trace.prompt_ids, *trace.token_ids[: step.index]]
     return repeats(ids, allowed, last_n, breakers, lambda token: texts.get(token, "").encode())
+
+
+def _texts(trace: Trace) -> dict[int, str]:
+    """Return the displayed texts of the prompt's tokens and the generated ones."""
+    positions = trace.prompt_step.positions if trace.prompt_step else ()
+    texts = {position.token_id: position.text for position in positions}
+    return texts | {own.token_id: own.chosen.text for own in trace.token_steps}
+
+
+def lowered(trace: Trace, step: TokenStep) -> str:
+    """Return a sentence that names the token that DRY lowers most; plain text, not Markdown."""
+    matches, texts = found(trace, step), _texts(trace)
+    if not matches:
+        return ""
+    multiplier, base, allowed, *_ = trace.config.shaping.value_of("dry_multiplier")
+    token, repeat = max(matches.items(), key=lambda item: item[1])
+    if token not in texts:
+        return ""
+    most = " most" if len(matches) > 1 else ""
+    return (
+        f"DRY lowers “{visible_token(texts[token], 24)}”{most}: by {multiplier:g} × {base:g}^"
+        f"({repeat.length} − {allowed}) = {repeat.penalty(multiplier, base, allowed):.3g}."
+    )
 
 
 def stretch(trace: Trace, step: TokenStep) -> range:
@@ -36,7 +58,7 @@ def steps(trace: Trace, step: TokenStep) -> list[int]:
 
 def words(trace: Trace, step: TokenStep) -> str:
     """Return a sentence on the longest repeat, without the text of any token."""
-    lowered, earlier = len(found(trace, step)), stretch(trace, step)
+    matches, earlier = found(trace, step), stretch(trace, step)
     if not earlier:
         return ""
     begin = len(trace.prompt_ids)
@@ -46,13 +68,14 @@ def words(trace: Trace, step: TokenStep) -> str:
     ]
     where = ends[0] if len(earlier) == 1 else f"{ends[0]} to {ends[1]}"
     multiplier, base, allowed, *_ = trace.config.shaping.value_of("dry_multiplier")
-    token, repeat = max(found(trace, step).items(), key=lambda item: item[1])
+    token, repeat = max(matches.items(), key=lambda item: item[1])
     penalty = repeat.penalty(multiplier, base, allowed)
     ranks = [candidate.rank for candidate in step.candidates if candidate.token_id == token]
     most = (
         f" The model's rank {ranks[0]:,} loses most, {penalty:.3g} of its logit." if ranks else ""
     )
     return (
-        f"DRY lowers {counted(lowered, 'token')}: the last {counted(len(earlier), 'token')} stand "
-        f"earlier too, at {where}, and the longest repeat would go on.{most}"
+        f"DRY lowers {counted(len(matches), 'token')}: the last "
+        f"{counted(len(earlier), 'token')} stand earlier too, at {where}, and "
+        f"the longest repeat would go on.{most}"
     )
