@@ -229,7 +229,13 @@ def _axes(
     behind = min(0.65, (longest + 2) * _DIGIT / ((_NARROW - plot[0] - _RIGHT) * end))
     top = max(*(max(c.target_prob, c.draft_prob or 0.0) for c in shown), 1e-9)
     most = max(*(c.excess / (found.residual_mass or 1.0) for c in shown), 1e-9)
-    look = {"range": [0, most * 1.08], "domain": [_SPLIT[1], 1], **percent_ticks(most, 2)}
+    look = {
+        "range": [0, most * 1.08],
+        "domain": [_SPLIT[1], 1],
+        # Turned, the last one would leave a narrow paper.
+        "tickangle": 0,
+        **percent_ticks(most, 2),
+    }
     return {
         "xaxis": axis(
             theme,
