@@ -24,7 +24,7 @@ help:
 	@echo "make bench   speed against transformers' generate (about 10 minutes)"
 	@echo "make notebook run the notebooks in docs (figures, sampling, speculation, evaluation) and write them with their pictures"
 	@echo "make gallery write site/: the stored run of every page as web pages that need no server"
-	@echo "make reproduce take README's pictures again, and draw every figure of the stored examples in figures/ (about 10 minutes)"
+	@echo "make reproduce take README's pictures again, and draw every figure of the stored examples in figures/"
 	@echo "make soak    50 visitors for 10 minutes: runs end in time, memory stays flat, nothing fails (ARGS=\"--minutes 2\")"
 	@echo "make models  train and measure the embedded models again (about 2 hours; QUICK=1: a minute)"
 
