@@ -31,6 +31,9 @@ def stand_still(page: Page) -> None:
         "() => [...document.querySelectorAll('.chart')].every("
         "one => !one.clientWidth || one.querySelector('.main-svg'))"
         " && window.decodingExplorer && !document.querySelector('[data-stale=true]')"
+        # A text that was drawn again fades in; those that follow a scroll bar never end.
+        " && document.getAnimations().every("
+        "one => one.timeline !== document.timeline || one.playState !== 'running')"
     )
 
 
