@@ -20,6 +20,8 @@ CONVERTED = (
     *("core/figures/base/", "core/figures/home/", "core/figures/classroom/", "core/figures/lanes/"),
     *("core/figures/compare/", "core/figures/many/", "core/figures/read/"),
     *("core/figures/evaluate/", "core/lessons/", "assets/lessons/"),
+    *("core/figures/beam/", "core/figures/reasoning/", "core/figures/lab/"),
+    *("pages/ui/beam/", "pages/ui/reasoning/", "pages/ui/lab/"),
     # The pages' scripts, and the rooms.
     *(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py")),
     *("pages/ui/classroom/", "pages/ui/compare/", "pages/ui/course/", "pages/ui/evaluate/"),
