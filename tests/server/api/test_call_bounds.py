@@ -70,6 +70,15 @@ def test_a_call_comes_to_an_end_and_keeps_to_its_schema(name: str) -> None:
         jsonschema.validate(json.loads(walk(bounded(schema, 160), seed)), schema)
 
 
+def test_a_function_without_parameters_gets_none() -> None:
+    assert walk(bounded({"type": "object", "properties": {}}, 160), 0) == "{}"
+
+
+@pytest.mark.parametrize("limit", [80, 400, 2_000])
+def test_a_free_object_is_shorter_than_the_limit_on_tokens(limit: int) -> None:
+    assert all(len(walk(bounded({"type": "object"}, limit), seed)) <= limit for seed in range(9))
+
+
 def test_without_bounds_a_call_goes_on() -> None:
     with pytest.raises(AssertionError):
         walk(_tool({"type": "string", "pattern": "^.*$"}), 0)

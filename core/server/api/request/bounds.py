@@ -20,7 +20,7 @@ _DECIMALS = 4
 _LARGEST = 2**63 - 1
 # Patterns of a schema that are looked at; those after them stay as they are.
 _MOST_PATTERNS = 32
-_NAMES = "^.{1,32}$"
+_NAMES = "^.{1,16}$"
 _FIXED = {"enum", "const"}
 _COMBINED = ("anyOf", "oneOf", "allOf")
 _LISTS = (*_COMBINED, "prefixItems")
@@ -150,17 +150,18 @@ class _Bounds:
         more, required = kept.get("additionalProperties", True), kept.get("required")
         required = required if isinstance(required, list) else ()
         if more is True:
-            more = {"type": "string", "maxLength": self._length}
-        properties = kept.get("properties") or {}
+            more = {"type": "string", "maxLength": max(self._length // 4, 8)}
+        properties = kept.get("properties", {})
         if not self._closed or not isinstance(properties, dict) or not isinstance(more, dict):
             return
         unnamed = [name for name in map(str, required) if name not in properties]
-        if properties or unnamed:
+        if unnamed or "properties" in kept:
             kept["properties"] = {**properties, **dict.fromkeys(unnamed, more)}
         else:
             # Names have no bound but that of a pattern.
             kept["patternProperties"] = {_NAMES: more}
-            kept["maxProperties"] = max(_MOST_ITEMS, _number(kept.get("minProperties"), 0))
+            most = min(_MOST_ITEMS, max(self._length // 8, 1))
+            kept.setdefault("maxProperties", max(most, _number(kept.get("minProperties"), 0)))
         kept["additionalProperties"] = False
 
 
