@@ -71,8 +71,9 @@ def serve(address: str, port: int, settings: Settings, only: Sequence[str] = ())
     listening = _listen(address, port)
     shown = f"[{address}]" if ":" in address else address
     print(f"The endpoint is at http://{shown}:{listening[0].getsockname()[1]}/v1", flush=True)
-    options = {"timeout_keep_alive": KEEP_ALIVE, "timeout_graceful_shutdown": 2}
-    config = uvicorn.Config(app, log_level="warning", **options)
+    config = uvicorn.Config(
+        app, log_level="warning", timeout_keep_alive=KEEP_ALIVE, timeout_graceful_shutdown=2
+    )
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=list(listening))
 

@@ -57,8 +57,13 @@ def served(
     guard = Middleware(HostGuard, names=LOOPBACK, shared=False, api_origins=origins)
     app = Starlette(routes=routes(service, origins), middleware=[Middleware(Refusals), guard])
     port = free_port()
-    options = {"timeout_keep_alive": KEEP_ALIVE, "timeout_graceful_shutdown": 1}
-    config = uvicorn.Config(app, port=port, log_level="error", **options)
+    config = uvicorn.Config(
+        app,
+        port=port,
+        log_level="error",
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=1,
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

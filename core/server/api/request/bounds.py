@@ -46,7 +46,7 @@ def bounded(schema: Mapping[str, Any], limit: int) -> dict[str, Any]:
     strings = max(json.dumps(schema).count('"string"'), 1)
     for closed in (True, False):
         # An object that `allOf` makes of several ones may not be closed.
-        made = _Bounds(max(limit // (4 * strings), 8), closed).of(schema)
+        made: dict[str, Any] = _Bounds(max(limit // (4 * strings), 8), closed).of(schema)
         if _is_kept(made):
             return made
     return dict(schema)
