@@ -216,8 +216,8 @@ def _marks(points: Sequence[tuple[int, StopPoint]], judged: bool) -> Properties:
                 lines(
                     tr("<b>{tokens} thinking tokens</b>", tokens=point.tokens),
                     tr(
-                        "it answers: {text_shown}",
-                        text_shown=show_token(point.answer_text.strip(), 60),
+                        "it answers: {answer}",
+                        answer=show_token(point.answer_text.strip(), 60),
                     ),
                     judged and tr(OUTCOME_WORDS[point.outcome]),
                 )

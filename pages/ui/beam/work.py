@@ -26,8 +26,9 @@ def compare(job: Job, trace: Trace, samples: int, seed: int) -> tuple[Ran, ...] 
     greedy, draws = rival_configs(trace, samples, seed)
     runs = []
     for at, config in enumerate((greedy, *draws)):
-        stage = Message("Sample {at} of {samples}", at=at, samples=samples)
-        stage = stage if at else N_("Greedy decoding")
+        stage = N_("Greedy decoding")
+        if at:
+            stage = Message("Sample {at} of {samples}", at=at, samples=samples)
         run = job.compute(stage, collect, model, trace.prompt_ids, config, on_step=job.steps.append)
         if job.should_stop():
             return None
