@@ -10,12 +10,31 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from core.figures.base.theme import Theme
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
 TurnTo = Callable[[int], None]
+# By a column's name: a part of the columns from the first on, none of them, a window, all; the
+# slider's name.
+_WORDS = {
+    "step": (
+        N_("steps up to {shown}"),
+        N_("no step yet"),
+        N_("steps {first} to {shown} of {all}"),
+        N_("all {all} steps"),
+        N_("Steps shown"),
+    ),
+    "round": (
+        N_("rounds up to {shown}"),
+        N_("no round yet"),
+        N_("rounds {first} to {shown} of {all}"),
+        N_("all {all} rounds"),
+        N_("Rounds shown"),
+    ),
+}
 
 _HTML = """
 <div class="play">
@@ -50,7 +69,7 @@ def draw(
         number: of the trace; another one begins with all of its window in sight.
         count: the steps of the whole run.
         turn: moves the window to a step.
-        word: what a column of the chart is.
+        word: what a column of the chart is, in `_WORDS`.
         like: for traces that give the outcome away, the trace in whose colours they are shown
             until the last step.
     """
@@ -70,7 +89,7 @@ def draw(
             "rows": area.get("rows"),
             "first": area["first"],
             "count": count,
-            "word": word,
+            "words": tuple(map(tr, _WORDS[word])),
             "like": like or {},
             "box": {side: area[side] for side in ("left", "right", "top", "bottom")},
             "paper": theme.paper,
