@@ -137,7 +137,8 @@ def step_stages(
         removal = _removed(step, stage, row)
         if trace.known is not None and row == 0:
             removal = f"{trace.known:,} of {removal} named"
-        room = int(sheet.room / _COLUMN) - text_columns(f"{note}  {removal}")
+        # Beside the removal or above it, as `label_pair` places them.
+        room = int(sheet.room / _COLUMN) - text_columns(note)
         if text_columns(setting) > room:
             setting = setting.split(",")[0]
         if text_columns(setting) > room:

@@ -72,12 +72,14 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         "Candidate",
         list(labels),
         format_func=labels.__getitem__,
-        key=_key_of(view, step, "token"),
+        key=_token_key(view, step),
         persist_state="session",
+        on_change=_clear_text,
+        args=(view,),
     )
     text = st.text_input(
         "or type a text",
-        key=_key_of(view, step, "text"),
+        key=_key_of(view, "text"),
         persist_state="session",
         max_chars=_LONGEST_TEXT,
         help="A text of several tokens is inserted whole. A word after another word begins with "
@@ -94,7 +96,7 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
                 0,
                 shared.MAX_SEED,
                 run_seed,
-                key=_key_of(view, step, "seed"),
+                key=_key_of(view, "seed"),
                 persist_state="session",
                 help="With the run's own seed every step gets the same random numbers as in "
                 "the run.",
@@ -211,23 +213,36 @@ def choose(view: DecodeView, step: TokenStep, custom: list[object]) -> None:
     ids = [c.token_id for c in step.candidates if c.token_id != step.token_id]
     if token_id in ids:
         st.session_state[platform.key(MENU)] = True
-        st.session_state[_key_of(view, step, "token")] = token_id
-        st.session_state[_key_of(view, step, "text")] = ""
+        st.session_state[_token_key(view, step)] = token_id
+        _clear_text(view)
 
 
-def _key_of(view: DecodeView, step: TokenStep, name: str) -> str:
-    """The key of a field of the menu; another step has other fields."""
-    return platform.key(f"{MENU}_{name}_{view.number}_{step.index}")
+def _clear_text(view: DecodeView) -> None:
+    st.session_state[_key_of(view, "text")] = ""
+
+
+def _key_of(view: DecodeView, name: str) -> str:
+    """Return the key of a field of the menu.
+
+    It is the same at every step: a step that is drawn late must not replace a field in use.
+    """
+    return platform.key(f"{MENU}_{name}_{view.number}")
+
+
+def _token_key(view: DecodeView, step: TokenStep) -> str:
+    """Return the key of the menu of a step's candidates."""
+    return f"{_key_of(view, 'token')}_{step.index}"
 
 
 def _go_on(view: DecodeView, trace: Trace, step: TokenStep, run_seed: int | None) -> None:
     """Go on with what the fields hold at the press, which may come with the text typed before."""
 
-    def typed(name: str) -> Any:
-        return st.session_state.get(_key_of(view, step, name))
+    def typed(key: str) -> Any:
+        return st.session_state.get(key)
 
     def make_request(_: Read) -> Request:
-        token, text, seed = typed("token"), str(typed("text") or ""), typed("seed")
+        token, seed = typed(_token_key(view, step)), typed(_key_of(view, "seed"))
+        text = str(typed(_key_of(view, "text")) or "")
         ids = () if text or token in (None, NONE) else (token,)
         fork = Fork(trace, step.index, ids, text)
         request = request_of(view, fork, None if seed == run_seed else seed)

@@ -69,6 +69,11 @@ def redraw_step() -> None:
     platform.rerun(STEP, WATCH)
 
 
+def _redraw_marked() -> None:
+    """End a callback that selects another step of a run whose text marks that step's repeat."""
+    platform.rerun(TEXT, STEP, WATCH)
+
+
 def redraw_knobs() -> None:
     """End a callback of a knob: how the step is shaped, and what a link says of the controls."""
     platform.rerun(STEP, NOTE, panel.SAVE, WATCH)
@@ -101,6 +106,7 @@ def _finished(view: DecodeView, trace: Trace) -> None:
 
 def _strip(view: DecodeView, trace: Trace, *, live: bool) -> None:
     by = str(value("color"))
+    step = None if live else view.step
     token_strip.draw(
         view,
         trace,
@@ -108,8 +114,9 @@ def _strip(view: DecodeView, trace: Trace, *, live: bool) -> None:
         by=by,
         live=live,
         marked=state.uncertain_steps(trace),
-        repeated=() if live or view.step is None else repeats.steps(trace, view.step),
-        then=redraw_step,
+        repeated=repeats.steps(trace, step) if step else (),
+        repeated_in_prompt=repeats.prompt_span(trace, step) if step else None,
+        then=_redraw_marked if trace.config.shaping.dry_multiplier else redraw_step,
         rested=partial(platform.rerun, REST),
     )
     with st.container(

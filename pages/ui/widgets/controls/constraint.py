@@ -8,12 +8,13 @@ from typing import Any
 from core.decoding.constraints.value import MAX_LENGTH, Constraint
 from core.decoding.errors import ConfigError
 from core.decoding.shaping.config import SETTINGS
-from core.language import N_, Message
+from core.language import N_, Message, tr
 from pages.ui.widgets.controls.control import Control, Text, declare, draw, value
 from pages.ui.widgets.controls.options import Menu
 
 _NONE = "none"
 _FIELD = "shaping.constraint"
+_RULE = N_("Rule")
 _KINDS = {
     _NONE: N_("None"),
     "choice": N_("Choices"),
@@ -44,7 +45,10 @@ def _value(kind: str, text: str) -> Constraint | None:
                 kind=Message(_KINDS[kind]),
             )
         )
-    return Constraint(kind, text)  # type: ignore[arg-type]
+    try:
+        return Constraint(kind, text)  # type: ignore[arg-type]
+    except ConfigError as error:
+        raise ConfigError(error.under(tr(_RULE))) from None
 
 
 def _text_of(kind: str, constraint: Constraint | None) -> str | None:
@@ -61,7 +65,7 @@ ROWS: tuple[Control, ...] = declare(
         from_field=lambda held: held.kind if held else _NONE,
         help=SETTINGS["constraint"].help.replace("KIND=TEXT, where the kind is", "a")),
     *(
-        Text(f"rule_{kind}", N_("Rule"), "", height=110, max_chars=MAX_LENGTH, field=_FIELD,
+        Text(f"rule_{kind}", _RULE, "", height=110, max_chars=MAX_LENGTH, field=_FIELD,
             to_field=partial(_value, kind), from_field=partial(_text_of, kind),
             acts=partial(_is_kind, kind), placeholder=placeholder, help=text)
         for kind, (placeholder, text) in _TEXTS.items()
