@@ -58,7 +58,7 @@ def test_a_narrow_figure_has_the_further_numbers_of_a_setting_above_the_removal(
     shaping = Shaping(mirostat=2, mirostat_tau=5.0, mirostat_eta=0.1)
     trace = make_trace(2, shaping=shaping)
     shifts = []
-    for width in (320, 1200):
+    for width in (400, 1200):
         figure = step_stages(trace.token_steps[0], trace, paper=replace(SCREEN, width=width))
         named = "<b>mirostat 2, tau 5, eta 0.1</b>"
         notes = [note for note in figure.layout.annotations if note.text.startswith(named)]

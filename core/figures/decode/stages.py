@@ -52,6 +52,8 @@ _SIDE = 16
 _GAP = 66
 # Smallest share of a segment that has room for a percentage, even in a figure 400 px wide.
 _WIDE = 0.26
+# Share of its width at which a page beside an open sidebar draws the figure.
+_NARROWEST = 0.8
 # Shown as more than 99.9 %.
 _NOT_ALL = 0.99999
 # A server doesn't report its shaping.
@@ -137,14 +139,16 @@ def step_stages(
         removal = _removed(step, stage, row)
         if trace.known is not None and row == 0:
             removal = f"{trace.known:,} of {removal} named"
-        # Beside the removal or above it, as `label_pair` places them.
-        room = int(sheet.room / _COLUMN) - text_columns(note)
+        room = int(sheet.room / _COLUMN)
+        stacked = text_columns(f"{setting}{note}  {removal}") > room
+        # A page may draw the figure narrower than it is laid out.
+        room = int(_NARROWEST * room) - text_columns(note)
         if text_columns(setting) > room:
             setting = setting.split(",")[0]
         if text_columns(setting) > room:
             setting = setting[: max(room - 1, 1)] + "…"
         name = f"<b>{escaped(setting)}</b>{note}"
-        label_pair(sheet, row - BAR / 2, name, removal, yshift=1, clear=True)
+        label_pair(sheet, row - BAR / 2, name, removal, yshift=1, clear=True, stacked=stacked)
     _label_draw(sheet, step, len(stages))
     if scores:
         add_scores(sheet, step, scores, (lower - _GAP) / (upper + lower))
