@@ -8,7 +8,6 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from core.figures.base.labels import MINUS
 from core.language import tr
 from pages.ui import platform
 from pages.ui.widgets import closed
@@ -49,11 +48,10 @@ def draw(
         return
     on_select: Any = picked if on_pick else "ignore"
     frame, help_texts, wide = pd.DataFrame(data), notes or {}, dict(widths or {})
-    negative = [name for name in numbers or {} if frame[name].lt(0).any()]
     columns: dict[str, Any] = {
         name: st.column_config.NumberColumn(
             tr(name),
-            format=None if name in negative else form,
+            format=form,
             help=(name in help_texts and tr(help_texts[name])) or None,
             width=wide.pop(name, None),
         )
@@ -62,7 +60,7 @@ def draw(
     for name in frame.columns.difference(list(columns)):
         columns[name] = st.column_config.Column(tr(name), width=wide.get(name))
     st.dataframe(
-        _with_minus(frame, {name: (numbers or {})[name] for name in negative}),
+        frame,
         key=key,
         hide_index=True,
         height=height if most_rows is None else min(len(frame), most_rows) * 35 + 38,
@@ -71,17 +69,3 @@ def draw(
         row_height=row_height,
         column_config=columns,
     )
-
-
-def _with_minus(frame: pd.DataFrame, forms: Mapping[str, str]) -> Any:
-    """Return the data with texts of columns of numbers that have the figures' minus sign.
-
-    The formats of Streamlit's columns write a hyphen. The numbers stay, so that they sort.
-    """
-
-    def shown(form: str) -> Callable[[float], str]:
-        return lambda value: "" if pd.isna(value) else (form % value).replace("-", MINUS)
-
-    if not forms:
-        return frame
-    return frame.style.format({name: shown(form) for name, form in forms.items()})
