@@ -243,10 +243,20 @@ def add_nodes(
             "hoverinfo": "skip",
         }
     )
+    if forced := [spot for spot in spots if tree.nodes[spot.node]["forced"]]:
+        # Dashed, as in the run's text.
+        line = {"color": theme.ink, "width": 1.6, "dash": "4px,3px"}
+        sheet.traces.append({**strokes(map(_border, forced)), "name": "forced", "line": line})
     if marked := [spot for spot in spots if spot.node == selected]:
         ring = _node_bars("selected", marked, told, theme, CLEAR, theme.accent, theme.accent)
         ring["marker"]["line"]["width"] = 2.5
         sheet.traces.append(ring | {"text": [""] * len(marked)})
+
+
+def _border(spot: Spot) -> list[tuple[float, float | None]]:
+    half = max(_THICK, spot.height) / 2
+    left, right, upper, lower = spot.start, spot.end, spot.lane - half, spot.lane + half
+    return [(left, upper), (right, upper), (right, lower), (left, lower), (left, upper)]
 
 
 def _node_bars(

@@ -9,7 +9,7 @@ from itertools import pairwise
 import networkx as nx
 
 from ...decoding.beam.replay import ParentGuesses
-from ...decoding.counting import nth
+from ...decoding.counting import counted, nth
 from ...decoding.record.characters import joined_parts
 from ...decoding.record.trace import Trace
 from ..base.axes import axis, top_axis
@@ -44,7 +44,7 @@ _BOX = "<b>□</b>"
 
 
 def _alt(
-    trace: Trace, drawn: tuple[int, int], whole: nx.DiGraph, strong: Sequence[Node]
+    trace: Trace, drawn: tuple[int, int], whole: nx.DiGraph, strong: Sequence[Node], forced: int
 ) -> Sentences:
     kinds = [kind for _, kind in whole.nodes(data="kind")]
     begins = joined_parts([whole.nodes[n]["candidate"].text for n in strong[1:13]])
@@ -54,6 +54,7 @@ def _alt(
         f"{drawn[1]} drawn: {kinds.count('kept')} candidates kept, "
         f"{kinds.count('finished')} finished, {kinds.count('pruned')} pruned.",
         f"The best path begins with {best}.",
+        forced > 0 and f"At {counted(forced, 'drawn token')} the constraint allowed no other one.",
     )
 
 
@@ -70,11 +71,12 @@ def _alt(
         shown.whole and not paper.printed and "Click a token.",
     ),
     alt=_alt,
-    key=lambda theme, paper, pruned, guesses, tree, whole, path: [
+    key=lambda theme, paper, pruned, guesses, tree, whole, path, forced: [
         [
             (theme.first, "best path"),
             (blend(theme.first, theme.paper, 0.5), "kept"),
             (theme.ink, "finished", "▌"),
+            forced > 0 and (theme.ink, "one allowed: forced", "╌"),
             pruned and tree is whole and (theme.muted, "pruned", _BOX if paper.journal else "a"),
             bool(path) and (theme.accent, "selected", _BOX),
             guesses is not None and (theme.wrong, "guessed parent, wrong", "╌"),
@@ -132,7 +134,8 @@ def beam_tree(
     bands = bands_of(tree, drawn, text, paper.width - 2 * EDGE, **look)  # type: ignore[arg-type]
     shown = ShownPart("step", 0 if shared else drawn[0], drawn[1], len(steps))
     facts = {"shown": shown, "shared": shared, "drawn": drawn, "whole": whole, "tree": tree}
-    facts |= {"scores": sums}
+    nodes = [position.node for band in bands for position in band.layout.positions]
+    facts |= {"scores": sums, "forced": sum(tree.nodes[node]["forced"] for node in nodes)}
     sheet = tree_sheet(bands, facts | {"path": path, "strong": strong}, theme, paper)
     rows = place_nodes(trace, tree, bands, strong, stem, sums)
     add_edges(sheet, rows, path)

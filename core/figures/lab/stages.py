@@ -31,13 +31,14 @@ from ..base.records import LABEL_LIMIT, ranked_labels, widest
 from ..base.sheet import EDGE, Properties, Sheet
 from ..base.theme import LIGHT, Theme
 from ..decode.stage_bars import shown_stages
-from .panels import FEW_PANELS, GAP, HEADS, PANELS_IN_VIEW, Places, is_narrow, places_for
+from ..samplers.xtc import xtc_words
+from .panels import FEW_PANELS, GAP, HEADS, Places, is_narrow, places_for
 from .words import lab_caption, setting, short_name
 
 # Width of a bar's percentage, px.
 _PERCENT_WIDTH = 44
-# Minimum width on the page for few and for many panels, px.
-_WIDTH_OF_FEW, _WIDTH_OF_MANY = 440, 740
+# Minimum width of the panels on the page, px.
+_WIDTH = 440
 # Minimum width of a printed panel with words beside the numbers, px.
 _WIDE_PANEL = 120
 
@@ -90,11 +91,12 @@ def lab_stages_data(lab: LabStep, *, rows: int = 20) -> TableRows:
     lab_caption,
     lab_stages_data,
     subtitle=lambda lab, crossing: (
+        xtc_words(lab.config.shaping, lab.step),
         "One row a token, one panel a stage; all panels share one scale."
         if crossing is None
         else f"Top-p {setting('top_p', lab)} is reached at "
         f"{show_token(crossing.candidate.text, 16)}: {100 * crossing.before:.2f} to "
-        f"{100 * crossing.after:.2f}{NBSP}% of all."
+        f"{100 * crossing.after:.2f}{NBSP}% of all.",
     ),
     alt=lambda lab, stages, chosen: (
         f"Bar charts of one step's tokens after every stage, in the order of {lab.order.label}.",
@@ -122,8 +124,8 @@ def lab_stages(
     """Draw panels from the model's own to the final distribution, over the same tokens.
 
     A removed token keeps its row, greyed; a hatched bar shows its probability before the removal. A
-    line in top-p's panel marks the token at which the cumulative mass reaches p. On a phone many
-    panels are arranged in rows, each with the tokens beside it.
+    line in top-p's panel marks the token at which the cumulative mass reaches p. On a screen
+    many panels are arranged in rows, each with the tokens beside it.
 
     Args:
         rows: number of tokens by rank; the chosen one and top-p's last one are added.
@@ -247,8 +249,7 @@ def _frame_panel(
     theme, count = sheet.theme, places.across
     domain, (bottom, upper) = places.x(place), places.y(place // count)
     whole = sheet.paper.printed or (is_narrow(sheet.paper) and count <= FEW_PANELS)
-    least = _WIDTH_OF_FEW if count <= PANELS_IN_VIEW else _WIDTH_OF_MANY
-    width = sheet.room if whole else float(least)
+    width = sheet.room if whole else float(_WIDTH)
     room = width / count - 6
     share = min(_PERCENT_WIDTH * count / (width * (1 - GAP)), 0.86 if whole else 0.6)
     sheet.layout[f"xaxis{place + 1 if place else ''}"] = bare_axis(

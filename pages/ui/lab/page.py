@@ -14,7 +14,6 @@ from core.decoding.errors import DecodingError
 from core.decoding.lab.types import LabStep
 from core.export.part import Part, of_figure
 from core.figures.base.labels import stage_name, visible_token
-from core.figures.lab.panels import PANELS_IN_VIEW
 from core.figures.lab.words import lab_caption
 from pages.ui import platform
 from pages.ui.decode.state import DecodeView
@@ -261,9 +260,7 @@ def _charts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> boo
         return False
     # The server sends the draw on its way before the rest is built: it shows an eighth sooner.
     time.sleep(_TURN_SECONDS)
-    stages = len(step.step.stages) - 1
-    width = "few" if stages <= PANELS_IN_VIEW else "many"
-    with st.container(key=platform.key(f"stages-{width}")):
+    with st.container(key=platform.key("stages-panels")):
         figure.chart(_stages(step), key, ahead=prefetch)
     with st.container(key=platform.key("pair")):
         left, right = st.columns(2, gap="small")
