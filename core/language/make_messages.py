@@ -72,6 +72,10 @@ def _of_settings() -> Iterator[str]:
         yield from (field.name.replace("_", " ") for field in fields(config))
     for spec in SETTINGS.values():
         yield from (spec.name, spec.label, spec.help)
+        if spec.lines:
+            yield from (spec.lines.placeholder, spec.lines.help)
+        if spec.state:
+            yield from (spec.state.name, spec.state.seen_name, spec.state.unit)
 
 
 def _of_html(tree: ast.AST) -> Iterator[str]:

@@ -158,7 +158,12 @@ def milliseconds(seconds: float) -> str:
     return f"{value:,.{digits}f}{NBSP}ms"
 
 
-_STAGE_WORDS = {"forced": N_("forcing"), "server": N_("the server's draw")}
+_STAGE_WORDS = {
+    "forced": N_("forcing"),
+    "server": N_("the server's draw"),
+    "raw": N_("raw"),
+    "final": N_("final"),
+}
 
 
 def stage_name(name: str) -> str:

@@ -13,6 +13,7 @@ import streamlit as st
 from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
 from core.figures.opening import contested_step
+from core.language import N_, tr
 from pages.ui import platform, registry
 from pages.ui.decode import controls, state, tabs
 from pages.ui.decode.methods import contrastive_decoding, repeats
@@ -47,7 +48,7 @@ def draw(view: DecodeView) -> None:
     """The text and the figures; while a run goes on, the text streams and the figures wait."""
     panel.failure(view.failure)
     panel.draw(
-        view, "the model continues the prompt.", partial(_live, view), partial(_finished, view)
+        view, N_("the model continues the prompt."), partial(_live, view), partial(_finished, view)
     )
     there = view.trace is not None and bool(view.steps)
     if there:
@@ -91,15 +92,15 @@ def _painted(view: DecodeView) -> None:
 def _live(view: DecodeView, job: Job) -> None:
     trace = view.partial_trace(job)
     with panel.box():
-        panel.running(job, counted(job.tokens, "token"))
+        panel.running(job, tr(counted(job.tokens, "token")))
         if trace is not None:
             _strip(view, trace, live=True)
 
 
 def _finished(view: DecodeView, trace: Trace) -> None:
-    tokens = counted(len(trace.token_ids), "token")
+    tokens = tr(counted(len(trace.token_ids), "token"))
     with panel.box():
-        ended = panel.ENDED[trace.finish_reason]
+        ended = tr(panel.ENDED[trace.finish_reason])
         panel.head(view, trace, tokens, ended, draft=contrastive_decoding.draft())
         platform.part(_strip, key=TEXT)(view, trace, live=False)
 

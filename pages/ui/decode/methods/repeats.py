@@ -7,6 +7,7 @@ from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.repeats import Repeat, repeats
 from core.figures.base.labels import visible_token
+from core.language import tr
 
 
 def found(trace: Trace, step: TokenStep) -> dict[int, Repeat]:
@@ -35,11 +36,14 @@ def lowered(trace: Trace, step: TokenStep) -> str:
     token, repeat = max(matches.items(), key=lambda item: item[1])
     if token not in texts:
         return ""
-    most = " most" if len(matches) > 1 else ""
-    return (
-        f"DRY lowers the logit of “{visible_token(texts[token], 24)}”{most}: by {multiplier:g} × "
-        f"{base:g}^({repeat.length} − {allowed}) = {repeat.penalty(multiplier, base, allowed):.3g}."
-    )
+    penalty = repeat.penalty(multiplier, base, allowed)
+    numbers = {
+        "token": visible_token(texts[token], 24),
+        "formula": f"{multiplier:g} × {base:g}^({repeat.length} − {allowed}) = {penalty:.3g}",
+    }
+    if len(matches) > 1:
+        return tr("DRY lowers the logit of “{token}” most: by {formula}.", **numbers)
+    return tr("DRY lowers the logit of “{token}”: by {formula}.", **numbers)
 
 
 def stretch(trace: Trace, step: TokenStep) -> range:
@@ -86,12 +90,22 @@ def words(trace: Trace, step: TokenStep) -> str:
         filter(
             None,
             [
-                f"DRY lowers {counted(len(matches), 'token')} that would continue a repeat.",
-                f"The longest repeat: the last {counted(len(earlier), 'token')} of the text stand "
-                f"already at {_place(earlier, begin)} (dotted frame).",
-                f"The model's rank {ranks[0]:,} loses most, {penalty:.3g} of its logit."
-                if ranks
-                else "",
+                tr(
+                    "DRY lowers {tokens} that would continue a repeat.",
+                    tokens=counted(len(matches), "token"),
+                ),
+                tr(
+                    "The longest repeat: the last {tokens} of the text stand already at {place} "
+                    "(dotted frame).",
+                    tokens=counted(len(earlier), "token"),
+                    place=_place(earlier, begin),
+                ),
+                ranks
+                and tr(
+                    "The model's rank {rank:,} loses most, {penalty:.3g} of its logit.",
+                    rank=ranks[0],
+                    penalty=penalty,
+                ),
             ],
         )
     )
@@ -102,10 +116,12 @@ def _place(earlier: range, begin: int) -> str:
     first, last = earlier[0], earlier[-1]
     if last < begin:
         if first == last:
-            return f"the prompt's token {nth(first)}"
-        return f"the prompt's tokens {nth(first)} to {nth(last)}"
-    if first >= begin:
-        if first == last:
-            return f"step {nth(first - begin)}"
-        return f"steps {nth(first - begin)} to {nth(last - begin)}"
-    return f"the prompt's token {nth(first)} to step {nth(last - begin)}"
+            return tr("the prompt's token {number}", number=nth(first))
+        return tr("the prompt's tokens {first} to {last}", first=nth(first), last=nth(last))
+    if first < begin:
+        return tr(
+            "the prompt's token {first} to step {last}", first=nth(first), last=nth(last - begin)
+        )
+    if first == last:
+        return tr("step {number}", number=nth(first - begin))
+    return tr("steps {first} to {last}", first=nth(first - begin), last=nth(last - begin))
