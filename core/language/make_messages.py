@@ -73,7 +73,7 @@ def _of_settings() -> Iterator[str]:
     for spec in SETTINGS.values():
         yield from (spec.name, spec.label, spec.help)
         if spec.lines:
-            yield from (spec.lines.placeholder, spec.lines.help)
+            yield spec.lines.help
         if spec.state:
             yield from (spec.state.name, spec.state.seen_name, spec.state.unit)
 
