@@ -100,12 +100,13 @@ def words(trace: Trace, step: TokenStep) -> str:
                     tokens=counted(len(earlier), "token"),
                     place=_place(earlier, begin),
                 ),
-                ranks
-                and tr(
+                tr(
                     "The model's rank {rank:,} loses most, {penalty:.3g} of its logit.",
                     rank=ranks[0],
                     penalty=penalty,
-                ),
+                )
+                if ranks
+                else "",
             ],
         )
     )
