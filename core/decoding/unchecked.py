@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..language import N_, tr
 from .by_engine.config import ByEngine
 from .contrastive_decoding.config import ContrastiveDecoding
-from .record.notes import DRAWS_UNKNOWN
+from .record.notes import CONSTRAINT_LEFT, DRAWS_UNKNOWN
 from .record.trace import Check, Trace
 from .shaping.config import Shaping
 from .speculative.config import Speculative
@@ -78,6 +78,13 @@ _UNCHECKED = (
         N_("the note of why it was cancelled"),
         ("notes",),
         lambda trace, _: trace.finish_reason == "cancelled" and bool(trace.notes),
+    ),
+    Unchecked(
+        N_("the dead end of the constraint, without the model"),
+        ("notes",),
+        lambda trace, checks: trace.finish_reason == "eos"
+        and any(note.key == CONSTRAINT_LEFT for note in trace.notes)
+        and not _by_model(trace, checks),
     ),
     Unchecked(
         N_("the draft model and its probabilities, and so the recovered tokens, without that "
