@@ -32,7 +32,7 @@ CONVERTED = (
 _FIELD = re.compile(r"\{[^{}]*\}")
 _WORDS = re.compile(r"[A-Za-z]+ [A-Za-z]+")
 # No language's words: names, and abbreviations that all three use.
-_SAME = re.compile(r"Best of N|[A-Z0-9 +/&.:-]*|top-[kp]|min-p|[^A-Za-z]*")
+_SAME = re.compile(r"Best of N|ln p|[A-Z0-9 +/&.:-]*|top-[kp]|min-p|[^A-Za-z]*")
 
 
 def entries(catalog: Catalog) -> list[Entry]:

@@ -126,10 +126,8 @@ def beam_tree(
     drawn = window(steps, start, span, pruned=pruned) if tree is whole else (start, end)
     stem = _stem_lines(tree, shared, min(_STEM, 0.3 * paper.width))
     look = {"pruned": pruned, "best": strong, "selected": selected, "stem": stem}
-    text, sums = (
-        partial(node_text, trace, tree),
-        sums_of(tree, drawn) if scores and not paper.printed else {},
-    )
+    text = partial(node_text, trace, tree)
+    sums = sums_of(tree, drawn) if scores and not paper.printed else {}
     look["aside"] = aside_width([*sums.values()])
     bands = bands_of(tree, drawn, text, paper.width - 2 * EDGE, **look)  # type: ignore[arg-type]
     shown = ShownPart("step", 0 if shared else drawn[0], drawn[1], len(steps))
