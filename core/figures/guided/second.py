@@ -140,12 +140,9 @@ def second_forward(
     """
     stages = [pair for pair in _stages(step) if contrast in ("", pair[1].name)] if step else []
     if step is None or not stages:
-        on = trace.config.shaping.active(CONTRASTS)
-        return (
-            tr("No step is selected.")
-            if on
-            else tr("This run has no second forward beside its steps.")
-        )
+        if trace.config.shaping.active(CONTRASTS):
+            return tr("No step is selected.")
+        return tr("This run has no second forward beside its steps.")
     model, stage = stages[0]
     shown = _contrasted(step, model, stage)[:_MOST]
     most = max(max(row[1:]) for row in shown)
