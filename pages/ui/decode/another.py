@@ -63,13 +63,8 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     if drawn:
         labels[NONE] = tr("no token: another seed from this step on")
     # Not in a label, which would take a token's text for markup.
-    st.text(
-        tr(
-            "In place of {token} at step {number}",
-            token=visible_token(step.chosen.text, 24),
-            number=nth(step.index),
-        )
-    )
+    place = {"token": visible_token(step.chosen.text, 24), "number": nth(step.index)}
+    st.text(tr("In place of {token} at step {number}", **place))
     token = st.selectbox(
         tr("Candidate"),
         list(labels),
