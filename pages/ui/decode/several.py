@@ -23,6 +23,10 @@ from pages.ui.widgets.controls.control import value
 
 # Key of the menu that this is a part of; a press closes it.
 MENU = "fork"
+_TOP_HELP = N_(
+    "The branches run in one batch with the run's settings and seed. Tokens that already have a "
+    "run in the tree are left out."
+)
 _ALL_GROWN = N_("The tree has a run with each of these tokens already.")
 
 
@@ -39,10 +43,7 @@ def draw(view: DecodeView, trace: Trace, step: TokenStep) -> None:
             MOST_GROWN,
             4,
             key=platform.key("fork_top"),
-            help=tr(
-                "The branches run in one batch with the run's settings and seed. Tokens that "
-                "already have a run in the tree are left out."
-            ),
+            help=tr(_TOP_HELP),
         )
         forks = _new_forks(tree, trace, step, int(count))
         bar.button(
