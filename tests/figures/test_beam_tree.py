@@ -193,7 +193,9 @@ def test_a_click_and_the_hover_tell_the_node():
             candidate = search.beam_steps[step].candidates[place]
             numbers = (candidate.logprob, candidate.cum_logprob)
             shown = [f"{value:.3f}".replace("-", "\u2212") for value in numbers]
-            assert list(values[3:6]) == [f"rank {candidate.rank}", *shown]
+            first, second, *_ = values[3].split("<br>")
+            assert first == f"step {step + 1} · rank {candidate.rank}"
+            assert second == "log-prob {} · sum {}".format(*shown)
 
 
 def test_a_run_without_a_step_is_a_sentence():
