@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...decoding.counting import nth
+from ...decoding.speculative.analysis.rejections import preferred_over, rejection_probability
 from ...decoding.speculative.types import DraftRound
+from ...language import tr
 from ..base.labels import escaped, lines, percent, show_token, visible_token
 from ..base.marks import add_frame, token_cells
 from ..base.measure import fitted
@@ -67,6 +69,7 @@ def cells_of_rounds(rounds: Sequence[DraftRound], first: int, depth: int) -> lis
                 f"accept_prob {number(token.accept_prob)}",
                 token.refused and "not allowed by the constraint",
                 token.uniform is not None and f"uniform number {number(token.uniform)}",
+                *_rejection(step, place),
             )
             cells.append(TokenCell(column, row, token.outcome, token.text, hover, (at, place)))
         if (extra := step.extra) is not None:
@@ -79,6 +82,25 @@ def cells_of_rounds(rounds: Sequence[DraftRound], first: int, depth: int) -> lis
             )
             cells.append(TokenCell(column, depth + GAP, kind, extra.text, hover, (at, EXTRA)))
     return cells
+
+
+def _rejection(step: DraftRound, place: int) -> tuple[str, ...]:
+    """Return what the target preferred to a rejected token, and the rejection's probability."""
+    token = step.drafted[place]
+    if token.outcome != "rejected" or not token.candidates:
+        return ()
+    best = preferred_over(token)
+    return (
+        tr(
+            "the target prefers {token} {prob}",
+            token=show_token(best.text, 40),
+            prob=percent(best.target_prob),
+        ),
+        tr(
+            "rejection probability {likelihood}",
+            likelihood=number(rejection_probability(step, place)),
+        ),
+    )
 
 
 def add_cells(

@@ -56,6 +56,8 @@ TIME = PagePart(
     "time", figures.spec_time, lambda view, trace: {"trace": trace, "comparison": view.comparison}
 )
 POSITIONS = PagePart("positions", figures.spec_positions, lambda _, trace: {"trace": trace})
+CALIBRATION = PagePart("calibration", figures.spec_calibration, lambda _, trace: {"trace": trace})
+CLASSES = PagePart("classes", figures.spec_classes, lambda _, trace: {"trace": trace})
 LENGTHS = PagePart(
     "draft-lengths",
     figures.spec_sweep,
@@ -133,6 +135,8 @@ PARTS = (
         CONSTRAINT,
         TIME,
         POSITIONS,
+        CALIBRATION,
+        CLASSES,
         LENGTHS,
         ACCEPTANCE,
         TREE,

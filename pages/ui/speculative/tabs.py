@@ -10,12 +10,15 @@ import streamlit as st
 from core.decoding.constraints.reading import constrained_position
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
+from core.decoding.speculative.analysis.rejections import rejection_at
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.tree.shape import path_to
 from core.decoding.speculative.types import DraftToken
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.base.paper import Paper
 from core.figures.constraint.words import standing_words
+from core.figures.speculative.drafts.patterns import pattern_words
+from core.figures.speculative.drafts.rejections import rejection_words
 from core.figures.speculative.words import (
     EXTRA,
     emitted,
@@ -28,13 +31,14 @@ from core.figures.speculative.words import (
     verification_words,
     where_words,
 )
+from core.language import N_
 from pages.ui import platform
 from pages.ui.run import address
 from pages.ui.run.display import go_on, later, panel
 from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import constraint, figure, pager
 from pages.ui.shell import glossary
-from pages.ui.speculative import feed, lossless, parts, server, state, time
+from pages.ui.speculative import feed, lossless, parts, rejections, server, state, time
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import ahead, play, style, words
 from pages.ui.widgets.controls import link
@@ -84,6 +88,8 @@ def draw(view: SpecView, trace: Trace) -> bool:
             platform.part(_one_token, key=TOKEN)(view, trace)
         with st.container(key=platform.key("notice")):
             st.markdown(glossary.marked(notice(trace)))
+            if pattern := pattern_words(trace):
+                st.text(pattern)
             panel.made_by(settings_caption(trace))
         with st.container():
             platform.part(_looks, key=LOOKS)(view, trace)
@@ -111,6 +117,7 @@ def _looks(view: SpecView, trace: Trace) -> None:
         ),
         "time": Tab("Time", partial(time.draw, view, trace)),
         "metrics": Tab("Acceptance and metrics", partial(time.metrics, view, trace)),
+        "rejections": Tab(N_("Rejections"), partial(rejections.draw, view, trace, _show)),
         "feed": Tab("Input of the target", partial(feed.draw, view, trace)),
         "lossless": Tab("Losslessness", partial(lossless.draw, view, trace)),
     }
@@ -224,6 +231,9 @@ def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
         if isinstance(token, DraftToken)
         else extra_words(step, rule, greedy=greedy)
     )
+    rejected = rejection_at(trace, at, place)
+    if rejected is not None:
+        origin = f"{rejection_words(trace, rejected)}\n{origin}"
     allowed = constrained_position(trace, at, place)
     return {
         "token-where": f"Round {nth(at)}, {where_words(step, place)}",

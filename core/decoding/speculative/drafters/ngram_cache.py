@@ -22,12 +22,17 @@ NgramCounts = dict[tuple[int, ...], Counter[int]]
 
 def follow(ids: Sequence[int], _: Speculative, length: int) -> list[int]:
     """Return the tokens that the counts give, one after the other."""
-    counts, drafted = _counts(ids), list[int]()
+    return [token_id for token_id, _ in follow_sizes(ids, length)]
+
+
+def follow_sizes(ids: Sequence[int], length: int) -> list[tuple[int, int]]:
+    """Return the tokens that the counts give, each with the length of its n-gram."""
+    counts, drafted = _counts(ids), list[tuple[int, int]]()
     while len(ids) > 1 and len(drafted) < length:
-        token_id = _next(counts, [*ids[-len(LEAST_SEEN) :], *drafted])
-        if token_id is None:
+        following = _next(counts, [*ids[-len(LEAST_SEEN) :], *(one for one, _ in drafted)])
+        if following is None:
             break
-        drafted.append(token_id)
+        drafted.append(following)
     return drafted
 
 
@@ -39,7 +44,7 @@ def _counts(ids: Sequence[int]) -> NgramCounts:
     return counts
 
 
-def _next(counts: NgramCounts, ids: Sequence[int]) -> int | None:
+def _next(counts: NgramCounts, ids: Sequence[int]) -> tuple[int, int] | None:
     for size in range(min(len(LEAST_SEEN), len(ids)), 0, -1):
         following = counts.get(tuple(ids[-size:]))
         if not following:
@@ -47,5 +52,5 @@ def _next(counts: NgramCounts, ids: Sequence[int]) -> int | None:
         token_id, count = following.most_common(1)[0]
         seen = following.total()
         if seen >= LEAST_SEEN[size - 1] and 100 * count >= LEAST_PERCENT[size - 1] * seen:
-            return token_id
+            return token_id, size
     return None

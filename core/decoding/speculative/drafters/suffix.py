@@ -19,13 +19,21 @@ DEPTH = 24
 
 
 class SuffixPath(NamedTuple):
-    """A continuation of one suffix; `score` is the sum of its tokens' probabilities."""
+    """A continuation of the suffix of `size` tokens; `score` is the sum of its tokens'
+    probabilities.
+    """
 
     token_ids: list[int]
     score: float
+    size: int = 0
 
 
 def follow(ids: Sequence[int], config: Speculative, length: int) -> list[int]:
+    """Return the tokens of the best continuation."""
+    return best_path(ids, config, length).token_ids
+
+
+def best_path(ids: Sequence[int], config: Speculative, length: int) -> SuffixPath:
     """Return the continuation with the highest score; of equal ones that of the longest suffix."""
     held, best = list(ids), SuffixPath([], 0.0)
     # Positions after each occurrence of the suffix; the last one is the end of the text.
@@ -35,10 +43,10 @@ def follow(ids: Sequence[int], config: Speculative, length: int) -> list[int]:
         allowed = min(length, int(size * config.suffix_factor + 1e-6), DEPTH - size)
         continuation = _continue(held, ends, allowed, config.suffix_min_prob)
         if continuation.score >= best.score:
-            best = continuation
+            best = continuation._replace(size=size)
         if len(ends) == 1:
             break
-    return best.token_ids
+    return best
 
 
 def _continue(held: list[int], ends: list[int], allowed: int, least: float) -> SuffixPath:
