@@ -8,6 +8,7 @@ from core.decoding.record.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.speculative.timeline import COLUMNS, rounds_for
 from core.figures.speculative.words import EXTRA, rule_words
+from core.language import N_
 from pages.ui.run.figures import constraint
 from pages.ui.run.parts import FigureWindow, PagePart, windows_of
 from pages.ui.speculative import controls
@@ -62,13 +63,13 @@ LENGTHS = PagePart(
     "draft-lengths",
     figures.spec_sweep,
     lambda view, trace: view.sweep and {"sweep": view.sweep, "trace": trace},
-    "measure the draft lengths first",
+    N_("measure the draft lengths first"),
 )
 ACCEPTANCE = PagePart(
     "acceptance",
     figures.spec_acceptance,
     lambda view, trace: view.sweep and {"sweep": view.sweep, "trace": trace},
-    "measure the draft lengths first",
+    N_("measure the draft lengths first"),
 )
 FEED = PagePart(
     "feed",
@@ -92,7 +93,7 @@ OUTCOMES = PagePart(
     "outcomes",
     figures.spec_outcomes,
     lambda view, trace: view.counted and {"found": view.counted, "trace": trace},
-    "count the outcomes first",
+    N_("count the outcomes first"),
 )
 TRANSLATION = PagePart(
     "translation",
@@ -108,7 +109,7 @@ EXITS = PagePart(
     "exits",
     figures.spec_exits,
     lambda view, trace: view.exits and {"exits": view.exits, "trace": trace},
-    "measure the exit layers first",
+    N_("measure the exit layers first"),
 )
 SERVER = PagePart(
     "server-speculation",

@@ -21,7 +21,7 @@ class Copied(NamedTuple):
     tokens before it that are the same in both places.
     """
 
-    index: int
+    at: int
     same: int
 
 

@@ -16,7 +16,7 @@ from ...base.figure import TableRows, figure, table
 from ...base.labels import NBSP, lines, settings_caption
 from ...base.marks import label_bar
 from ...base.paper import SCREEN, Paper
-from ...base.sheet import EDGE, Sheet
+from ...base.sheet import EDGE, Properties, Sheet
 from ...base.theme import LIGHT, Theme
 from ...reasoning.words import share_bars
 from .shares import FEW, counts_words, interval_words, is_few, share_of
@@ -83,7 +83,7 @@ def spec_classes(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -
         lines(f"<b>{tr(CLASS_WORDS[name])}</b>", counts_words(share), interval_words(share))
         for name, share in shares.items()
     ]
-    look = {"name": "classes", "below": _BAR / _ROW, "width": _THICK / _ROW}
+    look: Properties = {"name": "classes", "below": _BAR / _ROW, "width": _THICK / _ROW}
     sheet = Sheet(
         theme,
         paper,

@@ -31,7 +31,7 @@ def spec_rejections_data(trace: Trace) -> TableRows:
             nth(found.round),
             nth(trace.rounds[found.round].depths[found.place]),
             table_text(found.token.text),
-            found.copied and nth(found.copied.index),
+            found.copied and nth(found.copied.at),
             found.copied and found.copied.same,
             found.token.draft_prob,
             found.drafted.draft_raw_prob,
@@ -62,7 +62,7 @@ def _knew(trace: Trace, found: Rejection) -> str:
             "The source: {token} is copied from token {at} of prompt and text; the {count} tokens "
             "before it are the same there and here.",
             found.copied.same,
-            at=nth(found.copied.index),
+            at=nth(found.copied.at),
             token=token,
         )
     if config.drafter == "jacobi":
