@@ -8,6 +8,7 @@ from torch import Tensor
 
 from core import Shaping, Speculative, Trace, collect, load_model
 from core.decoding.speculative.analysis.patterns import Pattern, pattern_of
+from core.decoding.speculative.sources import SOURCES
 from core.figures.speculative.drafts.patterns import pattern_words
 from tests.decoding.speculative.broken_drafts import BrokenDraft
 
@@ -88,7 +89,17 @@ def test_another_prompt_is_a_wrong_template() -> None:
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 @pytest.mark.parametrize(
-    "drafter", ["model", "head", "early_exit", "prompt_lookup", "suffix", "ngram_cache", "jacobi"]
+    "drafter",
+    [
+        "model",
+        "head",
+        "early_exit",
+        "prompt_lookup",
+        "suffix",
+        "ngram_cache",
+        "jacobi",
+        "lookahead",
+    ],
 )
 def test_an_honest_draft_is_not_accused(drafter: str, temperature: float) -> None:
     """A weak one neither: the first layer alone, or a copy of the text."""

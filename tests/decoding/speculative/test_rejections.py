@@ -10,6 +10,7 @@ from core import Shaping, Speculative, Trace, collect, figures, load_model
 from core.decoding.speculative.analysis.calibration import calibration
 from core.decoding.speculative.analysis.classes import class_of, verified_tokens
 from core.decoding.speculative.analysis.rejections import Rejection, rejection_at, rejections
+from core.decoding.speculative.tree.shape import path_to
 from core.figures.speculative.drafts.rejections import rejection_words
 
 TEXT = "The little dog was sad because the little dog was sad because"
@@ -64,9 +65,10 @@ def test_the_target_prefers_the_likeliest_candidate() -> None:
         assert recovered is not None and recovered.token_id == found.preferred.token_id
 
 
+@pytest.mark.parametrize("nodes", [0, 6])
 @pytest.mark.parametrize("drafter", ["prompt_lookup", "suffix", "ngram_cache"])
-def test_a_copied_token_stands_where_the_words_say(drafter: str) -> None:
-    trace = run(drafter)
+def test_a_copied_token_stands_where_the_words_say(drafter: str, nodes: int) -> None:
+    trace = run(drafter, tree_nodes=nodes)
     checked = 0
     for at, step in enumerate(trace.rounds):
         for place, token in enumerate(step.drafted):
@@ -74,10 +76,11 @@ def test_a_copied_token_stands_where_the_words_say(drafter: str) -> None:
                 assert rejection_at(trace, at, place) is None
                 continue
             found = rejection_at(trace, at, place)
-            assert found is not None and found.copied is not None
+            assert found is not None and found.earlier is not None
             ids = [*trace.prompt_ids, *trace.token_ids[: step.start]]
-            here = [*ids, *(drafted.token_id for drafted in step.drafted[:place])]
-            index, same = found.copied
+            path = path_to(step.tree, step.tree[place])
+            here = [*ids, *(step.drafted[node].token_id for node in path)]
+            index, same = found.earlier
             assert same > 0 and index < len(ids)
             assert ids[index] == token.token_id
             assert ids[index - same : index] == here[len(here) - same :]
@@ -93,6 +96,7 @@ def test_a_copied_token_stands_where_the_words_say(drafter: str) -> None:
         ("head", "the draft head gave"),
         ("early_exit", "the target's first 2 layers gave"),
         ("jacobi", "the target's own guess"),
+        ("lookahead", "an n-gram that the window of guesses gave"),
         ("other_tokenizer", "another tokenizer proposed"),
     ],
 )

@@ -8,17 +8,15 @@ from typing import NamedTuple
 
 from ...record.trace import Trace
 from ..config import Speculative
-from ..drafters.ngram_cache import follow_sizes
 from ..drafters.prompt_lookup import find_match
-from ..drafters.suffix import best_path
 from ..rounds import candidate_of
 from ..tree.shape import path_to
 from ..types import DraftRound, DraftToken, PairCandidate
 
 
-class Copied(NamedTuple):
-    """Token that a drafted token was copied from: its index in prompt and text, and the number of
-    tokens before it that are the same in both places.
+class Occurrence(NamedTuple):
+    """Earlier place of a drafted token in prompt and text: its index, and the number of tokens
+    before it that are the same as before the drafted one.
     """
 
     at: int
@@ -35,7 +33,7 @@ class Rejection(NamedTuple):
         preferred: the token to which the target gives the highest probability there.
         likelihood: probability of the rejection, given the draft: 1 - accept_prob; with block
             verification the product of it over this token and the later ones.
-        copied: for a source that copies the text, the token that it copied.
+        earlier: for a source that copies the text, where the text had the token before.
     """
 
     round: int
@@ -44,7 +42,7 @@ class Rejection(NamedTuple):
     drafted: PairCandidate
     preferred: PairCandidate
     likelihood: float
-    copied: Copied | None
+    earlier: Occurrence | None
 
 
 def rejections(trace: Trace) -> Iterator[Rejection]:
@@ -64,8 +62,8 @@ def rejection_at(trace: Trace, at: int, place: int) -> Rejection | None:
     drafted = candidate_of(token.candidates, token.token_id)
     if drafted is None:
         return None
-    copied, likelihood = copied_at(trace, at, place), rejection_probability(step, place)
-    return Rejection(at, place, token, drafted, preferred_over(token), likelihood, copied)
+    earlier, likelihood = earlier_place(trace, at, place), rejection_probability(step, place)
+    return Rejection(at, place, token, drafted, preferred_over(token), likelihood, earlier)
 
 
 def preferred_over(token: DraftToken) -> PairCandidate:
@@ -82,31 +80,31 @@ def rejection_probability(step: DraftRound, place: int) -> float:
     return math.prod(1 - later.accept_prob for later in step.drafted[place:])
 
 
-def copied_at(trace: Trace, at: int, place: int) -> Copied | None:
-    """Return the token of prompt and text that a drafted token was copied from.
+def earlier_place(trace: Trace, at: int, place: int) -> Occurrence | None:
+    """Return the earlier place of a drafted token in prompt and text.
 
-    None for a source that copies nothing.
+    For a chain of prompt lookup it is the match of its rule; sources that count occurrences have
+    the one with the most equal tokens before it, of several the first. None for a source that
+    copies nothing.
     """
     config, step = trace.require(Speculative).config, trace.rounds[at]
+    if not config.source.from_text or config.source.from_rounds:
+        return None
     ids = [*trace.prompt_ids, *trace.token_ids[: step.start]]
-    drafted = [step.drafted[node].token_id for node in path_to(step.tree, place)]
-    if config.drafter == "prompt_lookup":
+    if config.drafter == "prompt_lookup" and not step.parents:
         match = find_match(ids, config.lookup_ngram, config.lookup_min)
-        return match and Copied(match.start + match.size + place, match.size + place)
-    if config.drafter == "suffix":
-        size = best_path(ids, config, step.draft_length).size
-        return _copied(ids, ids[len(ids) - size :] + drafted)
-    if config.drafter == "ngram_cache":
-        sizes, context = follow_sizes(ids, step.draft_length), [*ids, *drafted]
-        size = sizes[place][1] if place < len(sizes) else 0
-        return _copied(ids, context[len(context) - size - 1 :])
-    return None
+        return match and Occurrence(match.start + match.size + place, match.size + place)
+    path = [step.drafted[node].token_id for node in path_to(step.tree, place)]
+    return _longest(ids, [*ids, *path[:-1]], path[-1])
 
 
-def _copied(ids: Sequence[int], piece: list[int]) -> Copied | None:
-    """Return the last token of the first occurrence of a piece of the text."""
-    held, size = list(ids), len(piece)
-    for start in range(len(held) - size + 1):
-        if held[start : start + size] == piece:
-            return Copied(start + size - 1, size - 1)
-    return None
+def _longest(ids: Sequence[int], before: Sequence[int], token_id: int) -> Occurrence | None:
+    """Return the place of a token in `ids` with the longest ending of `before` in front of it."""
+    best = None
+    for at, held in enumerate(ids):
+        same = 0
+        while held == token_id and same < at and ids[at - 1 - same] == before[-1 - same]:
+            same += 1
+        if same > (best.same if best else 0):
+            best = Occurrence(at, same)
+    return best

@@ -7,9 +7,11 @@ vLLM's `ngram` (`vllm/v1/spec_decode/ngram_proposer.py`; `lookup_min` is its `pr
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ..config import Speculative
+from ..tree.paths import TokenTree, likeliest, next_in_text
 
 
 class Match(NamedTuple):
@@ -47,3 +49,16 @@ def find_match(ids: Sequence[int], longest: int, least: int = 1) -> Match | None
             if held[start] == ending[0] and held[start : start + size] == ending:
                 return Match(size, start)
     return None
+
+
+def branches(ids: Sequence[int], config: Speculative, length: int) -> TokenTree:
+    """Return the most frequent tokens after all earlier occurrences of the last n tokens, with n
+    falling until there is one.
+    """
+    held = list(ids)
+    for size in range(min(config.lookup_ngram, len(held) - 1), config.lookup_min - 1, -1):
+        starts = range(len(held) - size)
+        ends = [at + size for at in starts if held[at : at + size] == held[-size:]]
+        if ends:
+            return likeliest(partial(next_in_text, held, ends), config.tree_nodes, length)
+    return TokenTree()

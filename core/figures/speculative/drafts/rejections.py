@@ -22,17 +22,17 @@ _LIMIT = 24
 def spec_rejections_data(trace: Trace) -> TableRows:
     """Return a row for each rejected token.
 
-    `source_token` is the number of the token in prompt and text, from 1, that a text source copied,
-    and `source_same` the number of tokens before it that are the same; `preferred` is the target's
-    likeliest token.
+    Of a source that copies the text, `source_token` is the number, from 1, of an earlier place of
+    the token in prompt and text, and `source_same` the number of equal tokens before it;
+    `preferred` is the target's likeliest token.
     """
     for found in rejections(trace):
         yield (
             nth(found.round),
             nth(trace.rounds[found.round].depths[found.place]),
             table_text(found.token.text),
-            found.copied and nth(found.copied.at),
-            found.copied and found.copied.same,
+            found.earlier and nth(found.earlier.at),
+            found.earlier and found.earlier.same,
             found.token.draft_prob,
             found.drafted.draft_raw_prob,
             found.token.target_prob,
@@ -55,18 +55,22 @@ def rejection_words(trace: Trace, found: Rejection) -> str:
 def _knew(trace: Trace, found: Rejection) -> str:
     config = trace.require(Speculative).config
     token = visible_token(found.token.text, _LIMIT)
-    if found.copied is not None:
+    if found.earlier is not None:
         return trn(
-            "The source: {token} is copied from token {at} of prompt and text; the token before it "
-            "is the same there and here.",
-            "The source: {token} is copied from token {at} of prompt and text; the {count} tokens "
-            "before it are the same there and here.",
-            found.copied.same,
-            at=nth(found.copied.at),
+            "The source: the text. {token} also stands at token {at} of prompt and text, after the "
+            "same token as here.",
+            "The source: the text. {token} also stands at token {at} of prompt and text, after the "
+            "same {count} tokens as here.",
+            found.earlier.same,
+            at=nth(found.earlier.at),
             token=token,
         )
     if config.drafter == "jacobi":
         return tr("The source: {token} is the target's own guess of the round before.", token=token)
+    if config.drafter == "lookahead":
+        return tr(
+            "The source: {token} is from an n-gram that the window of guesses gave.", token=token
+        )
     if found.drafted.draft_raw_prob is None:
         return tr(
             "The source: the draft with another tokenizer proposed {token}; it has no probability.",
