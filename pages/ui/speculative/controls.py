@@ -320,7 +320,7 @@ def three_tokens() -> None:
             vertical_alignment="center",
             gap="small",
         ):
-            st.markdown(f"**{tr(_MODELS[model])}**", width=60)
+            st.markdown(f"**{tr(_MODELS[model])}**", width=76)
             draw(*(f"{model}_{name}" for name in NAMES))
 
 

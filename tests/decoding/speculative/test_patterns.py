@@ -88,19 +88,7 @@ def test_another_prompt_is_a_wrong_template() -> None:
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
-@pytest.mark.parametrize(
-    "drafter",
-    [
-        "model",
-        "head",
-        "early_exit",
-        "prompt_lookup",
-        "suffix",
-        "ngram_cache",
-        "jacobi",
-        "lookahead",
-    ],
-)
+@pytest.mark.parametrize("drafter", [name for name in SOURCES if name != "other_tokenizer"])
 def test_an_honest_draft_is_not_accused(drafter: str, temperature: float) -> None:
     """A weak one neither: the first layer alone, or a copy of the text."""
     draft = {"model": DRAFT, "head": "embedded:head"}.get(drafter)

@@ -89,13 +89,12 @@ def spec_calibration(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREE
         {
             "type": "scatter",
             "name": "accepted",
-            "mode": "lines+markers+text",
+            "mode": "markers+text",
             "x": [bin_.mean for bin_ in bins],
             "y": values,
-            "text": [f"{share.total:,}" for _, share in shares],
-            "textposition": ["top left" if value < 0.9 else "bottom left" for value in values],
+            "text": [f"{NBSP}{NBSP}{share.total:,}{NBSP}{NBSP}" for _, share in shares],
+            "textposition": ["middle left" if bin_.mean > 0.9 else "middle right" for bin_ in bins],
             "textfont": {"size": SMALL, "color": theme.ink},
-            "line": {"color": theme.first, "width": 1.5},
             "marker": {
                 "size": 10,
                 "color": [theme.paper if is_few(share) else theme.first for _, share in shares],

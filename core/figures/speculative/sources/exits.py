@@ -80,7 +80,7 @@ def exit_words(exits: ExitLayers) -> str:
     settings_caption,
     spec_exits_data,
     subtitle=lambda exits, theme, part: (
-        not part.whole and f"{part.words}.",
+        not part.whole and f"{tr(part.words)}.",
         theme.in_words(
             tr(
                 "Each row: the likeliest token if the model ended after that layer, and the mean "
