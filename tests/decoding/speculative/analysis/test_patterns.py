@@ -10,7 +10,7 @@ from core import Shaping, Speculative, Trace, collect, load_model
 from core.decoding.speculative.analysis.patterns import Pattern, pattern_of
 from core.decoding.speculative.sources import SOURCES
 from core.figures.speculative.drafts.patterns import pattern_words
-from tests.decoding.speculative.broken_drafts import BrokenDraft
+from tests.decoding.speculative.analysis.broken_drafts import BrokenDraft
 
 PROMPTS = (
     "Once upon a time",
