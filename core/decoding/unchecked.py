@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .by_engine.config import ByEngine
 from .contrastive_decoding.config import ContrastiveDecoding
-from .record.notes import DRAWS_UNKNOWN
+from .record.notes import CONSTRAINT_LEFT, DRAWS_UNKNOWN
 from .record.trace import Check, Trace
 from .shaping.config import Shaping
 from .speculative.config import Speculative
@@ -77,6 +77,13 @@ _UNCHECKED = (
         "the note of why it was cancelled",
         ("notes",),
         lambda trace, _: trace.finish_reason == "cancelled" and bool(trace.notes),
+    ),
+    Unchecked(
+        "the dead end of the constraint, without the model",
+        ("notes",),
+        lambda trace, checks: trace.finish_reason == "eos"
+        and any(note.key == CONSTRAINT_LEFT for note in trace.notes)
+        and not _by_model(trace, checks),
     ),
     Unchecked(
         "the draft model and its probabilities, and so the recovered tokens, without that model",

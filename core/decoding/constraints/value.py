@@ -43,6 +43,8 @@ _ONE_LINE: JsonCompileOptions = {
 }
 _ENDLESS = "no finite text is valid"
 _ONE_OF = "oneOf constraints are not supported"
+# Beginnings of llguidance's words for a schema that is one.
+_NOT_KEPT = ("Unimplemented keys", "Unable to determine if regex is empty", _ONE_OF, _ENDLESS)
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\\": "\\\\"}
 _CHARACTERS = {escape: character for character, escape in _ESCAPES.items()}
 
@@ -77,7 +79,7 @@ class Constraint:
             )
         if fault := _fault(self.kind, self.text):
             verb = f"is not {KIND_WORDS[self.kind]}"
-            if fault.startswith(("Unimplemented keys", _ONE_OF, _ENDLESS)):
+            if fault.startswith(_NOT_KEPT):
                 verb = "is a JSON schema that llguidance can't keep to"
             raise ConfigError(f"{verb}: {fault}.", "text", "Constraint")
 
