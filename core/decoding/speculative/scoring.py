@@ -100,14 +100,14 @@ def feed_paged(
     )
 
 
-def fed_again(cached: int, pending: int, drafted: Sequence[int]) -> Message | None:
+def fed_again(cached: int, pending: int, drafted: Sequence[int]) -> Message:
     """Return the ratio of the tokens that batch expansion feeds here to those with a paged cache,
     as text.
 
-    It is None if nothing is drafted: then there is no difference.
+    It is empty if nothing is drafted: then there is no difference.
     """
     if not drafted:
-        return None
+        return Message("")
     rows = feed("batch_expansion", cached, pending, drafted)
     new = sum(row.new for row in rows)
     padding = sum(len(row.token_ids) for row in rows) - new

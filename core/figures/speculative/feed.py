@@ -54,8 +54,7 @@ def fed_rows(trace: Trace, at: int, scoring: Scoring) -> tuple[FedRow, ...]:
 
 def feed_words(trace: Trace, at: int) -> str:
     """Return the number of tokens that this engine feeds beyond those in the figure; plain text."""
-    words = fed_again(*_scored(trace, at)[:3]) if 0 <= at < len(trace.rounds) else None
-    return tr(words) if words else ""
+    return tr(fed_again(*_scored(trace, at)[:3])) if 0 <= at < len(trace.rounds) else ""
 
 
 def _scored(trace: Trace, at: int) -> tuple[int, int, list[int], list[str]]:
