@@ -31,6 +31,7 @@ CHECK_WORDS = {
     "tree_rescored": "independent forwards give every row of the tree the same log-probabilities",
     "beam_draws_again": "the seed's noise draws the candidates from what the settings leave",
     "generate_hypotheses": "transformers' generate finds the same hypotheses, scores and parents",
+    "speculation_told": "the server's numbers of its own speculation add up",
     "tokens_of_server": "every token is said to be the server's own",
     "prompt_again": "the model gives the prompt's numbers again",
     "server_again": "asked again, the server names the same tokens with the same log-probabilities",
