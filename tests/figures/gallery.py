@@ -292,6 +292,8 @@ def _speculative() -> Iterator[Entry]:
             yield f"{name}trial {at} {place}", "spec_verification", (trace, at, place), {}
         yield f"{name}spec_feed", "spec_feed", (trace, 1), {}
         yield f"{name}spec_positions", "spec_positions", (trace,), {}
+        yield f"{name}spec_calibration", "spec_calibration", (trace,), {}
+        yield f"{name}spec_classes", "spec_classes", (trace,), {}
         yield f"{name}spec_time", "spec_time", (trace,), {}
     for rounds, looks in ((48, {"first": 40}), (120, {"first": 80, "selected": (100, 0)})):
         yield f"{rounds} rounds", "spec_timeline", (long_rounds(rounds),), looks

@@ -19,13 +19,13 @@ TRANSLATED = [language for language in LANGUAGES if language != ENGLISH]
 CONVERTED = (
     *("core/figures/base/", "core/figures/home/", "core/figures/classroom/", "core/figures/lanes/"),
     *("core/figures/compare/", "core/figures/many/", "core/figures/read/"),
-    *("core/figures/evaluate/", "core/lessons/", "assets/lessons/"),
+    *("core/figures/evaluate/", "core/figures/speculative/", "core/lessons/", "assets/lessons/"),
     # The pages' scripts, and the rooms.
     *(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py")),
     *("pages/ui/classroom/", "pages/ui/compare/", "pages/ui/course/", "pages/ui/evaluate/"),
     *("pages/ui/gallery/", "pages/ui/home/", "pages/ui/many/", "pages/ui/platform/"),
     *("pages/ui/read/", "pages/ui/registry.py", "pages/ui/requests/", "pages/ui/resources/"),
-    *("pages/ui/run/", "pages/ui/shell/", "pages/ui/widgets/"),
+    *("pages/ui/run/", "pages/ui/shell/", "pages/ui/speculative/", "pages/ui/widgets/"),
 )
 _FIELD = re.compile(r"\{[^{}]*\}")
 _WORDS = re.compile(r"[A-Za-z]+ [A-Za-z]+")

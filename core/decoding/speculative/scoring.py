@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ...language import Message
 from .config import Scoring
 from .tree.shape import chain, depths_of, path_to
 
@@ -99,19 +100,22 @@ def feed_paged(
     )
 
 
-def fed_again(cached: int, pending: int, drafted: Sequence[int]) -> str:
+def fed_again(cached: int, pending: int, drafted: Sequence[int]) -> Message:
     """Return the ratio of the tokens that batch expansion feeds here to those with a paged cache,
     as text.
 
     It is empty if nothing is drafted: then there is no difference.
     """
     if not drafted:
-        return ""
+        return Message("")
     rows = feed("batch_expansion", cached, pending, drafted)
     new = sum(row.new for row in rows)
     padding = sum(len(row.token_ids) for row in rows) - new
-    return (
-        f"The figure shows sequences that share a paged cache, as vLLM's do: {len(rows)} tokens in "
-        f"all. This engine's rows share none, so each is fed its drafted tokens anew: {new} tokens "
-        f"and {padding} of padding, which the time measured here includes."
+    return Message(
+        "The figure shows sequences that share a paged cache, as vLLM's do: {shared} tokens in "
+        "all. This engine's rows share none, so each is fed its drafted tokens anew: {new} tokens "
+        "and {padding} of padding, which the time measured here includes.",
+        shared=len(rows),
+        new=new,
+        padding=padding,
     )

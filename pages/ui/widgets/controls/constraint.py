@@ -7,7 +7,6 @@ from typing import Any
 
 from core.decoding.constraints.value import MAX_LENGTH, Constraint
 from core.decoding.errors import ConfigError
-from core.decoding.shaping.config import SETTINGS
 from core.language import N_, Message
 from pages.ui.widgets.controls.control import Control, Text, declare, draw, value
 from pages.ui.widgets.controls.options import Menu
@@ -59,7 +58,9 @@ def _is_kind(kind: str, read: Any) -> bool:
 ROWS: tuple[Control, ...] = declare(
     Menu("constraint", N_("Constraint"), _NONE, _KINDS, field=_FIELD, to_field=lambda _: None,
         from_field=lambda held: held.kind if held else _NONE,
-        help=SETTINGS["constraint"].help.replace("KIND=TEXT, where the kind is", "a")),
+        help=N_("Allow only tokens that keep to a rule: a choice (one a line), regex, json (a JSON "
+        "schema) or lark (a grammar). It acts first, on the answer alone, in greedy too. A ban "
+        "that would remove all allowed tokens doesn't act. None is off.")),
     *(
         Text(f"rule_{kind}", N_("Rule"), "", height=110, max_chars=MAX_LENGTH, field=_FIELD,
             to_field=partial(_value, kind), from_field=partial(_text_of, kind),
