@@ -8,13 +8,13 @@ prints their rows alone. Speculative and target-only runs take turns.
 from __future__ import annotations
 
 import sys
-from statistics import fmean, median
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import torch
 
 from core import ModelError, Shaping, Speculative, load_model
-from core.decoding.speculative.measurement.measure import compare, measured_costs
+from core.decoding.speculative.measurement.measure import compare
 from core.decoding.speculative.measurement.metrics import (
     acceptance_rate,
     alpha,
@@ -70,27 +70,24 @@ class Measured(NamedTuple):
             fmean(getattr(step.seconds, part) for step in rounds)
             for part in ("propose", "score", "verify")
         )
-        alone = median(s for each in self.comparisons for s in each.target_token_seconds)
-        ours = median(s for each in self.comparisons for s in each.speculative_token_seconds)
-        beta = alpha(rounds, rounds_rule(self.comparisons))
-        expected = "-"
-        if beta is not None:
-            expected = f"{expected_speedup(beta, rounds, measured_costs(rounds, alone)):.2f}"
+        # Each against the target-only runs that it took turns with.
+        expected = [value for each in self.comparisons if (value := predicted(each)) is not None]
         rates = acceptance_rate(rounds), system_efficiency(rounds)
         return (
             *(f"{1000 * seconds:.2f}" for seconds in parts),
             *("-" if rate is None else f"{rate:.0%}" for rate in rates),
             f"{tokens_per_round(rounds) or 0:.2f}",
-            expected,
-            f"{alone / ours:.2f}",
+            f"{fmean(expected):.2f}" if expected else "-",
+            f"{fmean(each.speedup for each in self.comparisons):.2f}",
         )
 
 
-def rounds_rule(comparisons: list[Comparison]) -> Any:
-    """Return the acceptance rule of the runs."""
-    config = comparisons[0].speculative.config
-    assert isinstance(config, Speculative)
-    return config.acceptance
+def predicted(comparison: Comparison) -> float | None:
+    """Return the expected speed-up of a comparison; None if nothing was drafted."""
+    trace = comparison.speculative
+    assert isinstance(trace.config, Speculative)
+    mean = alpha(trace.rounds, trace.config.acceptance)
+    return None if mean is None else expected_speedup(mean, trace.rounds, comparison.costs)
 
 
 def measured(settings: dict[str, Any], temperature: float) -> Measured:

@@ -253,7 +253,6 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
             count,
             opens,
         )
-        return
     yield Entry(
         "feed",
         lambda at, _: of_figure("feed", figures.spec_feed, trace, at),

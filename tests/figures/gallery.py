@@ -300,6 +300,7 @@ def _speculative() -> Iterator[Entry]:
     for name, trace in (("", tree_rounds("3,2,1")), ("wide ", tree_rounds("6,3,1,1"))):
         yield f"{name}spec_tree", "spec_tree", (trace, 1), {}
         yield f"{name}spec_mask", "spec_mask", (trace, 1), {}
+        yield f"{name}tree fed", "spec_feed", (trace, 1), {}
         yield f"timeline of a {name}tree", "spec_timeline", (trace,), {}
         for place in (0, 2, -1):
             yield f"trial in a {name}tree {place}", "spec_verification", (trace, 1, place), {}

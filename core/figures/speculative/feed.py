@@ -49,12 +49,14 @@ class _FedLine(NamedTuple):
 
 def fed_rows(trace: Trace, at: int, scoring: Scoring) -> tuple[FedRow, ...]:
     """Return the rows of a round's forward with either scoring method, with a paged cache."""
-    return feed_paged(scoring, *_scored(trace, at)[:3])
+    return feed_paged(scoring, *_scored(trace, at)[:3], trace.rounds[at].parents or None)
 
 
 def feed_words(trace: Trace, at: int) -> str:
     """Return the number of tokens that this engine feeds beyond those in the figure; plain text."""
-    return tr(fed_again(*_scored(trace, at)[:3])) if 0 <= at < len(trace.rounds) else ""
+    if not 0 <= at < len(trace.rounds):
+        return ""
+    return tr(fed_again(*_scored(trace, at)[:3], trace.rounds[at].parents or None))
 
 
 def _scored(trace: Trace, at: int) -> tuple[int, int, list[int], list[str]]:
@@ -86,7 +88,7 @@ def spec_feed_data(trace: Trace, at: int) -> TableRows:
         for number, row in enumerate(fed_rows(trace, at, scoring)):
             head = (scoring, nth(number), row.length, row.cached, row.shared)
             for place, token_id in enumerate(row.token_ids):
-                token = table_text(texts[row.shared + place])
+                token = table_text(texts[row.node(row.shared + place)])
                 yield (*head, row.positions[place], token_id, token, place in row.reads)
 
 
@@ -196,7 +198,11 @@ def _add_group(
     )
     for new in (True, False):
         sheet.traces.append({**_tokens(lines, texts, names, theme, new=new), "textangle": angle})
-    reads = [(line.row.shared + place, line.y) for line in lines for place in line.row.reads]
+    reads = [
+        (line.row.node(line.row.shared + place), line.y)
+        for line in lines
+        for place in line.row.reads
+    ]
     sheet.traces.append(
         {
             "type": "scatter",
@@ -234,7 +240,8 @@ def _tokens(
     for place, line in places:
         row, at = line.row, place - line.row.shared
         source = tr(
-            "in the shared cache: sequence {nth} is fed it in the same forward", nth=nth(place)
+            "in the shared cache: sequence {nth} is fed it in the same forward",
+            nth=nth(row.node(place)),
         )
         if new:
             read = [tr("its logits are read")] if at in row.reads else []
@@ -244,12 +251,12 @@ def _tokens(
             nth=nth(line.number),
             position=row.cached + place,
         )
-        hovers.append(f"<b>{show_token(texts[place], 40)}</b><br>{where}<br>{source}")
+        hovers.append(f"<b>{show_token(texts[row.node(place)], 40)}</b><br>{where}<br>{source}")
     return token_cells(
         theme,
         "new" if new else "shared",
-        [(place, line.y - 0.5) for place, line in places],
-        [names[place] for place, _ in places],
+        [(line.row.node(place), line.y - 0.5) for place, line in places],
+        [names[line.row.node(place)] for place, line in places],
         hovers,
         ground,
         theme.text_on(ground) if new else theme.muted,

@@ -21,7 +21,6 @@ def draw(view: SpecView, trace: Trace) -> None:
     if any(step.parents for step in trace.rounds):
         for part in (parts.TREE, parts.MASK):
             figure.chart(part.part(view, trace), (view.number, at, part.name), across=True)
-        return
     figure.chart(parts.FEED.part(view, trace), (view.number, at), across=True)
     st.caption(
         tr(
