@@ -20,6 +20,8 @@ CONVERTED = (
     *("core/figures/base/", "core/figures/home/", "core/figures/classroom/", "core/figures/lanes/"),
     *("core/figures/compare/", "core/figures/many/", "core/figures/read/"),
     *("core/figures/evaluate/", "core/figures/speculative/", "core/lessons/", "assets/lessons/"),
+    *("core/figures/beam/", "core/figures/reasoning/", "core/figures/lab/"),
+    *("pages/ui/beam/", "pages/ui/reasoning/", "pages/ui/lab/"),
     # The pages' scripts, and the rooms.
     *(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py")),
     *("pages/ui/classroom/", "pages/ui/compare/", "pages/ui/course/", "pages/ui/evaluate/"),
@@ -30,7 +32,7 @@ CONVERTED = (
 _FIELD = re.compile(r"\{[^{}]*\}")
 _WORDS = re.compile(r"[A-Za-z]+ [A-Za-z]+")
 # No language's words: names, and abbreviations that all three use.
-_SAME = re.compile(r"Best of N|[A-Z0-9 +/&.:-]*|top-[kp]|min-p|[^A-Za-z]*")
+_SAME = re.compile(r"Best of N|ln p|ln S|[A-Z0-9 +/&.:-]*|top-[kp]|min-p|[^A-Za-z]*")
 
 
 def entries(catalog: Catalog) -> list[Entry]:
