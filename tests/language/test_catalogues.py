@@ -18,11 +18,16 @@ TRANSLATED = [language for language in LANGUAGES if language != ENGLISH]
 # Rooms whose texts are all translated; the list only ever gets longer.
 CONVERTED = (
     *("core/figures/base/", "core/figures/home/", "core/figures/classroom/", "core/figures/lanes/"),
-    *("core/figures/compare/", "core/figures/many/", "core/figures/read/"),
-    *("core/figures/evaluate/", "core/figures/speculative/", "core/lessons/", "assets/lessons/"),
+    *("core/figures/compare/", "core/figures/constraint/", "core/figures/decode/"),
+    *("core/figures/guided/", "core/figures/journal/", "core/figures/many/", "core/figures/read/"),
+    *("core/figures/evaluate/", "core/figures/samplers/", "core/figures/speculative/"),
+    *("core/lessons/", "assets/lessons/"),
+    *("core/figures/beam/", "core/figures/reasoning/", "core/figures/lab/"),
+    *("pages/ui/beam/", "pages/ui/reasoning/", "pages/ui/lab/"),
     # The pages' scripts, and the rooms.
     *(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py")),
-    *("pages/ui/classroom/", "pages/ui/compare/", "pages/ui/course/", "pages/ui/evaluate/"),
+    *("pages/ui/classroom/", "pages/ui/compare/", "pages/ui/course/", "pages/ui/decode/"),
+    "pages/ui/evaluate/",
     *("pages/ui/gallery/", "pages/ui/home/", "pages/ui/many/", "pages/ui/platform/"),
     *("pages/ui/read/", "pages/ui/registry.py", "pages/ui/requests/", "pages/ui/resources/"),
     *("pages/ui/run/", "pages/ui/shell/", "pages/ui/speculative/", "pages/ui/widgets/"),
@@ -30,7 +35,7 @@ CONVERTED = (
 _FIELD = re.compile(r"\{[^{}]*\}")
 _WORDS = re.compile(r"[A-Za-z]+ [A-Za-z]+")
 # No language's words: names, and abbreviations that all three use.
-_SAME = re.compile(r"Best of N|[A-Z0-9 +/&.:-]*|top-[kp]|min-p|[^A-Za-z]*")
+_SAME = re.compile(r"Best of N|ln p|ln S|[A-Z0-9 +/&.:-]*|top-[kp]|min-p|[^A-Za-z]*")
 
 
 def entries(catalog: Catalog) -> list[Entry]:

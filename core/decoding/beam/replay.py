@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+from ...language import tr
 from ..record.notes import RANKED_ANEW, Note
 from ..record.trace import Trace
 from .config import BeamSearch
@@ -239,9 +240,10 @@ def ranked_anew(trace: Trace, ranking: Reranking, new: BeamSearch) -> Trace:
     if not changed:
         return trace
     settings = ", ".join(
-        f"{name.replace('_', ' ')} {_said(getattr(old, name))}" for name in changed
+        f"{tr(name.replace('_', ' '))} {_said(getattr(old, name))}" for name in changed
     )
-    note = Note(RANKED_ANEW, f"ranked anew after a search with {settings}")
+    words = tr("ranked anew after a search with {settings}", settings=settings)
+    note = Note(RANKED_ANEW, words)
     shown = replace(
         trace,
         config=replace(old, **changed),

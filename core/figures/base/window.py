@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ...decoding.counting import span_key, span_of
+from ...language import tr
 from .paper import LIVE_WINDOW, Paper
 from .sheet import Sheet
 
@@ -37,7 +38,7 @@ class ShownPart:
     def words(self) -> str:
         """The window as text, such as "Steps 1 to 40 of 163"."""
         ends = self.first + self.before, self.last + self.before
-        return span_of(f"{self.unit.capitalize()}s", *ends, self.total + self.before)
+        return tr(span_of(f"{self.unit.capitalize()}s", *ends, self.total + self.before))
 
     def sentence(self, paper: Paper) -> str:
         """Return the text as a sentence; empty if all columns are shown, or beside a page's

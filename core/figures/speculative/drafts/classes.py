@@ -12,6 +12,7 @@ from ....decoding.speculative.analysis.classes import (
 from ....evaluation.types import Share
 from ....language import N_, tr
 from ...base.axes import PERCENT_TICKS, axis
+from ...base.color import blend
 from ...base.figure import TableRows, figure, table
 from ...base.labels import NBSP, lines, settings_caption
 from ...base.marks import label_bar
@@ -73,6 +74,12 @@ def spec_classes_data(trace: Trace) -> TableRows:
         )
         + ".",
     ),
+    key=lambda theme, shares: [
+        [
+            (_color(theme, few=False), tr("accepted")),
+            any(map(is_few, shares.values())) and (_color(theme, few=True), tr("few tokens")),
+        ]
+    ],
 )
 def spec_classes(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """Draw the accepted share of each class of drafted tokens."""
@@ -91,14 +98,25 @@ def spec_classes(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -
         plot_height=_ROW * len(shares) + 6,
         left=EDGE,
         right=EDGE,
-        below=44,
+        below=70,
         traces=[share_bars(list(shares.values()), hovers, theme, **look)],
+        key_offset=44,
         layout={
             "xaxis": axis(theme, tr("accepted"), 4, range=[0, 1.02], **PERCENT_TICKS),
             "yaxis": axis(theme, range=[len(shares) - 0.4, -0.5], visible=False),
         },
     )
+    # No class is the best one: a share of few tokens is often the highest.
+    colors = [_color(theme, few=is_few(share)) for share in shares.values()]
+    sheet.traces[0] |= {"marker": {"color": colors, "line": {"width": 0}}}
     for at, (name, share) in enumerate(shares.items()):
         label_bar(sheet, at + _NAMED / _ROW, f"<b>{tr(CLASS_WORDS[name])}</b>")
         label_bar(sheet, at + _NAMED / _ROW, counts_words(share), right=True)
     return sheet
+
+
+def _color(theme: Theme, *, few: bool) -> str:
+    """Return a bar's colour, pale so that the interval over it is visible up to its ends."""
+    if few:
+        return blend(theme.muted, theme.paper, 0.65)
+    return blend(theme.first, theme.paper, 0.45)
