@@ -11,6 +11,7 @@ from dataclasses import replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from ..language import N_
 from .config import MethodConfig
 from .errors import TraceError
 from .methods import method_of
@@ -198,9 +199,9 @@ def fork_points_checked(
 
 
 VERDICT_WORDS: dict[Verdict, str] = {
-    "consistent": "Consistent",
-    "proved": "Proved by the model",
-    "failed": "Not proved",
+    "consistent": N_("Consistent"),
+    "proved": N_("Proved by the model"),
+    "failed": N_("Not proved"),
 }
 
 

@@ -18,13 +18,15 @@ TRANSLATED = [language for language in LANGUAGES if language != ENGLISH]
 # Rooms whose texts are all translated; the list only ever gets longer.
 CONVERTED = (
     *("core/figures/base/", "core/figures/home/", "core/figures/classroom/", "core/figures/lanes/"),
-    *("core/figures/compare/", "core/figures/many/", "core/figures/read/"),
-    *("core/figures/evaluate/", "core/lessons/", "assets/lessons/"),
+    *("core/figures/compare/", "core/figures/constraint/", "core/figures/decode/"),
+    *("core/figures/guided/", "core/figures/journal/", "core/figures/many/", "core/figures/read/"),
+    *("core/figures/evaluate/", "core/figures/samplers/", "core/lessons/", "assets/lessons/"),
     *("core/figures/beam/", "core/figures/reasoning/", "core/figures/lab/"),
     *("pages/ui/beam/", "pages/ui/reasoning/", "pages/ui/lab/"),
     # The pages' scripts, and the rooms.
     *(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py")),
-    *("pages/ui/classroom/", "pages/ui/compare/", "pages/ui/course/", "pages/ui/evaluate/"),
+    *("pages/ui/classroom/", "pages/ui/compare/", "pages/ui/course/", "pages/ui/decode/"),
+    "pages/ui/evaluate/",
     *("pages/ui/gallery/", "pages/ui/home/", "pages/ui/many/", "pages/ui/platform/"),
     *("pages/ui/read/", "pages/ui/registry.py", "pages/ui/requests/", "pages/ui/resources/"),
     *("pages/ui/run/", "pages/ui/shell/", "pages/ui/widgets/"),
