@@ -18,12 +18,14 @@ TRANSLATED = [language for language in LANGUAGES if language != ENGLISH]
 # Rooms whose texts are all translated; the list only ever gets longer.
 CONVERTED = (
     *("core/figures/base/", "core/figures/home/", "core/figures/classroom/", "core/figures/lanes/"),
-    *("core/figures/compare/", "core/figures/many/", "core/figures/read/"),
+    *("core/figures/compare/", "core/figures/diffusion/", "core/figures/inside/"),
+    *("core/figures/many/", "core/figures/read/"),
     *("core/figures/evaluate/", "core/lessons/", "assets/lessons/"),
     # The pages' scripts, and the rooms.
     *(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py")),
-    *("pages/ui/classroom/", "pages/ui/compare/", "pages/ui/course/", "pages/ui/evaluate/"),
-    *("pages/ui/gallery/", "pages/ui/home/", "pages/ui/many/", "pages/ui/platform/"),
+    *("pages/ui/classroom/", "pages/ui/compare/", "pages/ui/course/", "pages/ui/diffusion/"),
+    *("pages/ui/evaluate/", "pages/ui/gallery/", "pages/ui/home/", "pages/ui/hosting/"),
+    *("pages/ui/inside/", "pages/ui/many/", "pages/ui/platform/"),
     *("pages/ui/read/", "pages/ui/registry.py", "pages/ui/requests/", "pages/ui/resources/"),
     *("pages/ui/run/", "pages/ui/shell/", "pages/ui/widgets/"),
 )

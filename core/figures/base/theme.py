@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...language import N_
+from ...language import N_, tr
 from .color import blend, contrast, even_ramp, on_ramp, readable_on
 
 # Exported files embed the page's fonts under the first names; on the page they have the second. The
@@ -93,8 +93,9 @@ class Theme:
         return on_ramp(self.uncertainty, share)
 
     def in_words(self, text: str) -> str:
-        """Replace `{hue}` and `{Hue}` in a trusted text by the theme's word for a colour."""
-        return text.format(hue=self.hue, Hue=self.hue.capitalize())
+        """Return a declared text, with the theme's word for a colour as `{hue}` and `{Hue}`."""
+        hue = tr(self.hue)
+        return tr(text, hue=hue, Hue=hue.capitalize())
 
     def token_color(self, rank: int) -> str:
         """Return the colour of a step's token by its rank before shaping, which no setting

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ...decoding.counting import span_key, span_of
+from ...language import tr
 from .paper import LIVE_WINDOW, Paper
 from .sheet import Sheet
 
@@ -43,7 +44,7 @@ class ShownPart:
         """Return the text as a sentence; empty if all columns are shown, or beside a page's
         pager.
         """
-        return f"{self.words}." if paper.printed and not self.whole else ""
+        return tr("{part}.", part=self.words) if paper.printed and not self.whole else ""
 
     def tell(self, sheet: Sheet, holds: Callable[[float], int] | None = None) -> None:
         """Write the shown columns into the figure's meta, so that its table holds the same.
