@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ..language import N_, Message
 from .by_engine.config import ByEngine
 from .contrastive_decoding.config import ContrastiveDecoding
+from .counting import listed
 from .record.notes import DRAWS_UNKNOWN
 from .record.trace import Check, Trace
 from .shaping.config import Shaping
@@ -54,52 +56,62 @@ def _without_draft(trace: Trace, checks: Sequence[Check]) -> bool:
 
 
 _UNCHECKED = (
-    Unchecked("times and the date", ("seconds", "timings", "created")),
-    Unchecked("library versions", ("versions",)),
-    Unchecked("names of models", ("model_id", "draft_id"), _named_by_revision),
-    Unchecked("whether a cache was used", ("use_cache",)),
+    Unchecked(N_("times and the date"), ("seconds", "timings", "created")),
+    Unchecked(N_("library versions"), ("versions",)),
+    Unchecked(N_("names of models"), ("model_id", "draft_id"), _named_by_revision),
+    Unchecked(N_("whether a cache was used"), ("use_cache",)),
     Unchecked(
-        "the settings' effect on the probabilities, without the model",
+        N_("the settings' effect on the probabilities, without the model"),
         ("shaping",),
         _shaped_unseen,
     ),
     Unchecked(
-        "how the drafted tokens were scored at once",
+        N_("how the drafted tokens were scored at once"),
         ("scoring",),
         lambda trace, _: isinstance(trace.config, Speculative),
     ),
     Unchecked(
-        "which message of what the model saw is the prompt",
+        N_("which message of what the model saw is the prompt"),
         (),
         lambda trace, _: trace.prompt != trace.rendered_prompt,
     ),
     Unchecked(
-        "the note of why it was cancelled",
+        N_("the note of why it was cancelled"),
         ("notes",),
         lambda trace, _: trace.finish_reason == "cancelled" and bool(trace.notes),
     ),
     Unchecked(
-        "the draft model and its probabilities, and so the recovered tokens, without that model",
-        ("draft_prob", "draft_raw_prob", "draft_interval", "residual_mass", "draft_revision",
-         "draft_dtype", "second", "translation"),
+        N_(
+            "the draft model and its probabilities, and so the recovered tokens, without that model"
+        ),
+        (
+            "draft_prob",
+            "draft_raw_prob",
+            "draft_interval",
+            "residual_mass",
+            "draft_revision",
+            "draft_dtype",
+            "second",
+            "translation",
+        ),
         _without_draft,
     ),
     Unchecked(
-        "the draws, whose seed isn't known",
+        N_("the draws, whose seed isn't known"),
         ("seed", "draw"),
         lambda trace, _: DRAWS_UNKNOWN in trace.notes,
     ),
     Unchecked(
-        "entropies, and ranks of tokens that the server doesn't name",
+        N_("entropies, and ranks of tokens that the server doesn't name"),
         ("entropy", "rank", "next_rank", "tail_mass", "known"),
         lambda trace, _: trace.known is not None,
     ),
     Unchecked(
-        "how the server shaped and drew, by its seed and settings",
+        N_("how the server shaped and drew, by its seed and settings"),
         ("seed", "shaping", "thinking_token_budget"),
         lambda trace, _: isinstance(trace.config, ByEngine),
     ),
-)  # fmt: skip
+)
 
 
 def unchecked(trace: Trace, checks: Sequence[Check]) -> tuple[Unchecked, ...]:
@@ -109,5 +121,5 @@ def unchecked(trace: Trace, checks: Sequence[Check]) -> tuple[Unchecked, ...]:
 
 def unchecked_words(trace: Trace, checks: Sequence[Check]) -> str:
     """Return a sentence that lists them."""
-    listed = "; ".join(one.words for one in unchecked(trace, checks))
-    return f"Not checked: {listed}."
+    parts = listed((one.words for one in unchecked(trace, checks)), N_("{one}; {other}"))
+    return Message("Not checked: {parts}.", parts=parts)

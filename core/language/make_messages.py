@@ -71,7 +71,8 @@ def _of_settings() -> Iterator[str]:
         yield from (config.method.replace("_", " "), config.words)
         yield from (field.name.replace("_", " ") for field in fields(config))
     for spec in SETTINGS.values():
-        yield from (spec.name, spec.label, spec.help)
+        yield from (spec.name, spec.label, spec.help, spec.group)
+        yield spec.lines.help if spec.lines else ""
 
 
 def _of_html(tree: ast.AST) -> Iterator[str]:
@@ -209,7 +210,7 @@ def main() -> int:
         if language == ENGLISH:
             continue
         catalog = stored(language)
-        catalog.update(texts_of_code, no_fuzzy_matching=False, update_creation_date=False)
+        catalog.update(texts_of_code, no_fuzzy_matching=True, update_creation_date=False)
         write(language, catalog)
         known = sum(bool(m.string and m.id) and not m.fuzzy for m in catalog)
         print(f"{language}: {known} of {len(catalog)} texts")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..decoding.errors import TraceError
 from ..decoding.record.trace import Trace
+from ..language import N_, Message
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,7 +227,13 @@ def to_frame(trace: Trace, rows: str = "steps") -> pd.DataFrame:
 
     table = TABLES.get(rows)
     if table is None:
-        raise TraceError(f"A trace has no table {rows!r}; it has {', '.join(TABLES)}.")
+        raise TraceError(
+            Message(
+                "A trace has no table {rows!r}; it has {tables}.",
+                rows=rows,
+                tables=", ".join(TABLES),
+            )
+        )
     columns = list(zip(*table.rows(trace), strict=True)) or [()] * len(table.columns)
     return pd.DataFrame(
         {
@@ -260,7 +267,7 @@ def runs_to_frame(traces: Iterable[Trace], rows: str = "steps") -> pd.DataFrame:
 
     runs = list(traces)
     if not runs:
-        raise TraceError("There is no trace to make a table of.")
+        raise TraceError(N_("There is no trace to make a table of."))
     settings = [
         {"model_id": run.model_id, "prompt": run.prompt, **_settings(run.to_dict()["config"])}
         for run in runs

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
+from ...language import N_, Message
 from ..record.characters import whole_characters
 from ..record.trace import Trace
 from .config import BeamSearch
@@ -158,7 +159,10 @@ def rivals(search: Trace, greedy: Ran, samples: Sequence[Ran]) -> tuple[Rival, .
     if search.hypotheses:
         ranking.append(_searched(search, penalty))
     if samples:
-        name, spent = f"Best of {len(samples)} samples", sum(run.forwards for run in samples)
+        name, spent = (
+            Message("Best of {samples} samples", samples=len(samples)),
+            sum(run.forwards for run in samples),
+        )
         drawn = (_rival(name, run, penalty) for run in samples)
         best = max(drawn, key=lambda rival: rival.score)
         ranking.append(best._replace(forwards=spent, rows=spent))
@@ -170,7 +174,7 @@ def _searched(search: Trace, penalty: float) -> Rival:
     total = sum(c.raw_logprob for c in winner_candidates(steps, winner))
     forwards, rows, at_least = _bill(search)
     run = Ran(winner.text, len(winner.token_ids), total, forwards)
-    rival = _rival("Beam search", run, penalty)._replace(rows=rows, at_least=at_least)
+    rival = _rival(N_("Beam search"), run, penalty)._replace(rows=rows, at_least=at_least)
     took = len(steps), 1 + sum(len(step.groups) for step in steps[1:])
     if took == (forwards, rows) and not at_least:
         return rival

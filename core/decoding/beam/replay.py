@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+from ...language import Message
 from ..record.notes import RANKED_ANEW, Note
 from ..record.trace import Trace
 from .config import BeamSearch
@@ -241,7 +242,9 @@ def ranked_anew(trace: Trace, ranking: Reranking, new: BeamSearch) -> Trace:
     settings = ", ".join(
         f"{name.replace('_', ' ')} {_said(getattr(old, name))}" for name in changed
     )
-    note = Note(RANKED_ANEW, f"ranked anew after a search with {settings}")
+    note = Note(
+        RANKED_ANEW, Message("ranked anew after a search with {settings}", settings=settings)
+    )
     shown = replace(
         trace,
         config=replace(old, **changed),

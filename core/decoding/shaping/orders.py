@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...language import N_, Message
+from ..counting import listed
 from .config import ACTING, MIROSTAT_ALONE, RUN_ORDER, SEQUENCES, SETTINGS, TABLED, Shaping
 
 
@@ -64,9 +66,11 @@ TRANSFORMERS = Order(
     label="transformers",
     source="huggingface/transformers 5.23, src/transformers/generation/utils.py, "
     "GenerationMixin._get_logits_processor",
-    note="Temperature comes first, so every filter sees the tempered distribution. "
-    f"{', '.join(_ADDED)} and {_LAST_ADDED} act as in a run of this app; "
-    "transformers has none of them.",
+    note=Message(
+        "Temperature comes first, so every filter sees the tempered distribution. {samplers} act "
+        "as in a run of this app; transformers has none of them.",
+        samplers=listed([listed(_ADDED), _LAST_ADDED], N_("{one} and {other}")),
+    ),
     otherwise="a class in `logits_processor` of `generate`",
 )
 VLLM = Order(
@@ -74,8 +78,10 @@ VLLM = Order(
     label="vLLM",
     source="vllm-project/vllm, vllm/v1/sample/sampler.py, Sampler.sample "
     "(steps 4 to 7 of the class's docstring)",
-    note="Min-p is a logits processor that runs before top-k and top-p. A grammar masks the logits "
-    "before the sampler.",
+    note=N_(
+        "Min-p is a logits processor that runs before top-k and top-p. A grammar masks the logits "
+        "before the sampler."
+    ),
     otherwise="a logits processor of one's own, `--logits-processors`",
 )
 MLX_LM = Order(
@@ -83,18 +89,22 @@ MLX_LM = Order(
     label="mlx-lm",
     source="ml-explore/mlx-lm, mlx_lm/sample_utils.py, make_sampler and categorical_sampling; "
     "penalties: mlx_lm/generate.py, generate_step",
-    note="Temperature comes last: it tempers what the filters left. Top-p 0 is off there, here it "
-    "leaves one token. The penalty there looks back 20 tokens only, here at the whole text.",
+    note=N_(
+        "Temperature comes last: it tempers what the filters left. Top-p 0 is off there, here it "
+        "leaves one token. The penalty there looks back 20 tokens only, here at the whole text."
+    ),
     otherwise="a function in `logits_processors` of `generate_step`",
 )
 LLAMA_CPP = Order(
     key="llama.cpp",
     label="llama.cpp",
     source="ggml-org/llama.cpp, common/common.h, common_params_sampling::samplers (the default)",
-    note="Temperature comes last: it tempers what the filters left; a dynamic temperature there "
-    "takes its place. With mirostat only logit bias, temperature and the grammar act beside it. "
-    "The grammar acts there only after it has refused a drawn token, which is then drawn again. "
-    "The penalty there looks back 64 tokens only, here at the whole text.",
+    note=N_(
+        "Temperature comes last: it tempers what the filters left; a dynamic temperature there "
+        "takes its place. With mirostat only logit bias, temperature and the grammar act beside "
+        "it. The grammar acts there only after it has refused a drawn token, which is then drawn "
+        "again. The penalty there looks back 64 tokens only, here at the whole text."
+    ),
     otherwise="a sampler in C, `llama_sampler_init`",
 )
 

@@ -21,11 +21,10 @@ from ...checks.model_checks import (
     HasReference,
     ending_faults,
     fit_faults,
-    is_of_dtype,
-    made_by,
     same_tokens,
 )
 from ...checks.run_text import run_text_faults
+from ...checks.same_model import is_of_dtype, made_by
 from ...counting import nth
 from ...loop.run import read_again
 from ...loop.text import TextStream
