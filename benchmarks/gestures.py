@@ -121,7 +121,7 @@ GESTURES = {
         Gesture("Decode: a tab", _TABS, _tab("Time", "Uncertainty")),
     ),
     "sampling": (
-        Gesture("Lab: a knob", ".st-key-figure-stages", _knob),
+        Gesture("Lab: a knob", ".st-key-figure-draw", _knob),
         Gesture("Lab: a tab", _PANEL, _tab("API log-probabilities", "Continuations"), text=True),
     ),
     "beam": (

@@ -92,12 +92,18 @@ class HiddenContext(Context, Protocol):
 class TreeContext(Context, Protocol):
     """A context that a tree of tokens can follow; not every model has one."""
 
-    def extend_tree(self, ids: Sequence[int], parents: Sequence[int]) -> torch.Tensor:
+    def extend_tree(
+        self,
+        ids: Sequence[int],
+        parents: Sequence[int],
+        hidden: list[torch.Tensor] | None = None,
+    ) -> torch.Tensor:
         """Append nodes of a tree to the only row in one forward; each attends to its ancestors.
 
         Args:
             parents: parent of each node, counted over all nodes since the last `keep`; -1 for a
                 node that follows the tokens before the tree.
+            hidden: takes the nodes' hidden states of the last layer in, `[n, width]`.
 
         Returns:
             logits after each node, `[n, vocab]`, float32 on the CPU.

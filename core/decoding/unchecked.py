@@ -9,7 +9,7 @@ from ..language import N_, Message
 from .by_engine.config import ByEngine
 from .contrastive_decoding.config import ContrastiveDecoding
 from .counting import listed
-from .record.notes import DRAWS_UNKNOWN
+from .record.notes import CONSTRAINT_LEFT, DRAWS_UNKNOWN
 from .record.trace import Check, Trace
 from .shaping.config import Shaping
 from .speculative.config import Speculative
@@ -79,6 +79,15 @@ _UNCHECKED = (
         N_("the note of why it was cancelled"),
         ("notes",),
         lambda trace, _: trace.finish_reason == "cancelled" and bool(trace.notes),
+    ),
+    Unchecked(
+        N_("the dead end of the constraint, without the model"),
+        ("notes",),
+        lambda trace, checks: (
+            trace.finish_reason == "eos"
+            and any(note.key == CONSTRAINT_LEFT for note in trace.notes)
+            and not _by_model(trace, checks)
+        ),
     ),
     Unchecked(
         N_(

@@ -217,15 +217,25 @@ class ScriptedContext:
         new = torch.tensor([row[before:] for row in self._ids])
         return logits, torch.nn.functional.one_hot(new, logits.shape[-1]).float()
 
-    def extend_tree(self, ids: Sequence[int], parents: Sequence[int]) -> torch.Tensor:
-        """Append nodes of a tree; logits `[n, vocab]` after each."""
+    def extend_tree(
+        self,
+        ids: Sequence[int],
+        parents: Sequence[int],
+        hidden: list[torch.Tensor] | None = None,
+    ) -> torch.Tensor:
+        """Append nodes of a tree; logits `[n, vocab]` after each; one-hot vectors as hidden
+        states."""
         for token_id, parent in zip(ids, parents, strict=True):
             before = [] if parent < 0 else self._paths[parent]
             self._limits.as_rows([token_id], 1, len(self._ids[0]) + len(before))
             self._parents.append(parent)
             self._paths.append([*before, token_id])
         new = self._paths[len(self._paths) - len(ids) :]
-        return torch.stack([self._logits_after(self._ids[0] + path) for path in new])
+        logits = torch.stack([self._logits_after(self._ids[0] + path) for path in new])
+        if hidden is not None:
+            one_hot = torch.nn.functional.one_hot(torch.tensor(ids), logits.shape[-1])
+            hidden.append(one_hot.float())
+        return logits
 
     def keep(self, nodes: Sequence[int]) -> None:
         """Forget the tree but for a path of it."""

@@ -121,7 +121,8 @@ _INTRODUCTION = """# Files and runs of other tools
 
 ## A run of transformers' `generate`
 
-`RecordGenerate` is a `custom_generate` that changes nothing and leaves the run's trace:
+`RecordGenerate` is a `custom_generate` that changes nothing and leaves the run's trace (where the
+wheel is installed, the name is `decoding_explorer` instead of `core`):
 
 ```python
 import torch

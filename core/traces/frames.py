@@ -313,7 +313,8 @@ frame = runs_to_frame(runs)
 print(frame.groupby(["temperature", "step"])["entropy"].mean().unstack(0).head(3))
 ```
 
-`frame.to_parquet("runs.parquet")` stores one: pyarrow comes with Streamlit.
+Where the wheel is installed, the name is `decoding_explorer` instead of `core`.
+`frame.to_parquet("runs.parquet")` stores one; the extra `[app]` brings pyarrow, which that needs.
 `python -m core.traces.frames > docs/dataframes.md` writes this page.
 """
 

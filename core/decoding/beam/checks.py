@@ -12,14 +12,16 @@ from ..checks.common import (
     VALUE_TOLERANCE,
     checked_if_whole,
     count,
-    keeps_to_constraint,
     worst,
 )
+from ..checks.constraint_text import keeps_to_constraint
+from ..constraints.reading import tokens_of
 from ..counting import at_step, nth
 from ..record.trace import Check, Trace
+from .compare import winner_candidates
 from .config import BeamSearch
 from .replay import best_row, replay
-from .types import BeamCandidate, BeamStep
+from .types import BeamCandidate, BeamStep, Hypothesis
 
 
 def self_checks(trace: Trace[BeamSearch]) -> list[Check]:
@@ -186,6 +188,8 @@ def _hypotheses(trace: Trace[BeamSearch]) -> Check:
     replayed = replay(steps, config)
     if replayed.hypotheses != trace.hypotheses:
         faults.append(N_("replayed, the steps give other hypotheses than the stored ones"))
+    elif not all(_keeps_to_constraint(trace, hypothesis) for hypothesis in trace.hypotheses):
+        faults.append(N_("a hypothesis' text doesn't keep to the constraint"))
     last = len(steps) - 1
     ends = [end[0] if end else last + 1 for end in replayed.ends]
     over = bool(steps) and max(ends) <= last
@@ -203,6 +207,12 @@ def _hypotheses(trace: Trace[BeamSearch]) -> Check:
     return count("hypotheses_of_steps", faults, "contradictions")
 
 
+def _keeps_to_constraint(trace: Trace[BeamSearch], hypothesis: Hypothesis) -> bool:
+    tokens = tokens_of(trace, winner_candidates(trace.beam_steps, hypothesis))
+    ended = hypothesis.finish_reason == "eos"
+    return keeps_to_constraint(trace, hypothesis.text, tokens, whole=ended)
+
+
 def _outcome(trace: Trace[BeamSearch]) -> Check:
     steps, faults = trace.beam_steps, []
     best = trace.hypotheses[0] if trace.hypotheses else None
@@ -211,10 +221,6 @@ def _outcome(trace: Trace[BeamSearch]) -> Check:
         faults.append(N_("the trace's tokens are not the best hypothesis'"))
     if best and best.text != trace.text:
         faults.append(N_("the trace's text is not the best hypothesis'"))
-    for hypothesis in trace.hypotheses:
-        ended = hypothesis.finish_reason == "eos"
-        if not keeps_to_constraint(trace, hypothesis.text, whole=ended):
-            faults.append(N_("a hypothesis' text doesn't keep to the constraint"))
     reason = trace.finish_reason
     if reason != "cancelled" and (best is None or best.finish_reason != reason):
         faults.append(Message("no best hypothesis ended with {reason}", reason=reason))

@@ -8,12 +8,12 @@ from typing import TypeVar
 
 from ...language import N_, Message
 from ..config import MethodConfig
-from ..constraints.whole_text import keeps_to
+from ..constraints.reading import tokens_of
 from ..counting import nth
 from ..methods import method_of
-from ..record.notes import CONSTRAINT_LEFT
 from ..record.steps import PromptPosition, PromptStep
 from ..record.trace import Check, Trace
+from .constraint_text import keeps_to_constraint
 from .token_text import UNKNOWN, bare, says
 
 # Tolerance of numbers derived from the same float32 logits, relative to the largest logit.
@@ -123,23 +123,10 @@ def finish(trace: Trace) -> Check:
     short = len(trace.token_ids) <= config.min_new_tokens
     if reason == "eos" and short and config.shaping.constraint is None:
         faults.append(N_("the run ended before min_new_tokens"))
-    if not keeps_to_constraint(trace, "".join(_answer_texts(trace)), whole=reason == "eos"):
+    text = "".join(_answer_texts(trace))
+    if not keeps_to_constraint(trace, text, tokens_of(trace), whole=reason == "eos"):
         faults.append(N_("the text doesn't keep to the constraint"))
     return count("finish_reason", faults, Message("ended with {reason}", reason=reason))
-
-
-def keeps_to_constraint(trace: Trace, text: str, *, whole: bool) -> bool:
-    """Return whether a run's text keeps to its constraint; True where its bytes are not known, or a
-    note says that the constraint could not act to the end.
-
-    Args:
-        whole: whether the text ended by itself.
-    """
-    constraint = trace.config.shaping.constraint
-    if constraint is None or constraint.kind == "lark" or "\ufffd" in text:
-        return True
-    left = any(note.key == CONSTRAINT_LEFT for note in trace.notes)
-    return left or keeps_to(constraint, text, whole=whole)
 
 
 def _stops_at(trace: Trace) -> int | None:

@@ -46,6 +46,8 @@ _ENDLESS = N_("no finite text is valid")
 _ONE_OF = N_("oneOf constraints are not supported")
 _AT_CHARACTER = N_("{fault} at character {character}")
 _AT_LINE = N_("{fault} at line {line}, column {column}")
+# Beginnings of llguidance's words for a schema that is one.
+_NOT_KEPT = ("Unimplemented keys", "Unable to determine if regex is empty", _ONE_OF, _ENDLESS)
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\\": "\\\\"}
 _CHARACTERS = {escape: character for character, escape in _ESCAPES.items()}
 
@@ -88,7 +90,7 @@ class Constraint:
             )
         if fault := _fault(self.kind, self.text):
             words = N_("is not {kind}: {fault}.")
-            if fault.startswith(("Unimplemented keys", _ONE_OF, _ENDLESS)):
+            if fault.startswith(_NOT_KEPT):
                 words = N_("is a JSON schema that llguidance can't keep to: {fault}.")
             kind = Message(KIND_WORDS[self.kind])
             raise ConfigError(Message(words, kind=kind, fault=fault), "text", "Constraint")

@@ -5,8 +5,23 @@ Decoding"): each token is judged with all before it; torch-free.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from .types import BlockNumbers
+from ..record.bounds import Prob
+
+
+class BlockNumbers(NamedTuple):
+    """Block verification's numbers at a drafted token (Sun et al. 2024).
+
+    Args:
+        prob: probability that the block up to this token is accepted: min(1, that of the token
+            before * target_prob / draft_prob).
+        excess: sum of max(0, prob * target - draft) at the next position; None at the last drafted
+            token.
+    """
+
+    prob: Prob
+    excess: Prob | None
 
 
 def block_accept_prob(numbers: BlockNumbers) -> float:

@@ -22,6 +22,8 @@ MAX_POSTERIOR = 0.99
 _POSTERIOR = Interval(0.0, MAX_POSTERIOR)
 MAX_DRAFT_LENGTH = MAX_NODES
 MAX_LAYERS = 512
+# Columns of lookahead decoding's window.
+MAX_WINDOW = 32
 # Draft lengths that a draft-length sweep measures.
 SWEPT_LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10)
 
@@ -63,6 +65,10 @@ class Speculative(MethodConfig):
             suffix (vLLM's `suffix_decoding_max_spec_factor`).
         suffix_min_prob: suffix decoding ends before a token whose estimated probability is lower
             (vLLM's `suffix_decoding_min_token_prob`).
+        lookahead_window: columns of lookahead decoding's window (W of Fu et al. 2024); its n-grams
+            have draft_length + 1 tokens (N).
+        lookahead_guesses: number of n-grams that lookahead decoding keeps after each token, and
+            verifies at once (G).
         exit_layer: number of the target's layers that draft in an early exit.
         posterior_threshold: epsilon of typical acceptance, the upper bound of the threshold.
         posterior_alpha: delta of typical acceptance: the threshold is min(epsilon, delta *
@@ -118,6 +124,12 @@ class Speculative(MethodConfig):
     suffix_min_prob: float = setting(
         0.1, "of suffixes: the lowest share of the occurrences that went on so", SHARE
     )
+    lookahead_window: int = setting(
+        7, "of lookahead: columns of the window of guesses", Interval(1, MAX_WINDOW)
+    )
+    lookahead_guesses: int = setting(
+        7, "of lookahead: n-grams after a token that are verified at once", Interval(1, 32)
+    )
     exit_layer: int = setting(
         2, "of early exit: the number of the target's layers that draft", Interval(1, MAX_LAYERS)
     )
@@ -136,16 +148,29 @@ class Speculative(MethodConfig):
                 widths_of(self.tree_widths)
             except ValueError as error:
                 raise _refused(f"{error}, got {brief(self.tree_widths)}", "tree_widths") from None
-        if not self.drafts_tree:
-            return
+        if self.drafts_tree:
+            self._require_tree()
+
+    def _require_tree(self) -> None:
+        """Raise ConfigError if a setting doesn't suit a draft that is a tree."""
         name = "tree_nodes" if self.tree_nodes else "tree_widths"
         if self.tree_widths and self.tree_nodes:
             raise _refused("makes a dynamic tree and tree_widths a static one: give one", name)
         if self.tree_nodes and self.tree_picks != "top_k":
             # Leaving out drawn tokens by their probability would change their distribution.
             raise _refused("chooses among the likeliest tokens: set tree_picks to top_k", name)
-        if self.drafter != "model":
-            raise _refused("needs a draft model: set drafter to 'model'", name)
+        if self.tree_widths and not self.source.draws:
+            raise _refused("needs a draft with probabilities: set tree_nodes in its place", name)
+        if (self.tree_nodes or self.tree_widths) and not self.source.grows_trees:
+            raise _refused(f"is no setting of {self.source.label}: leave it out", name)
+        if self.source.looks_ahead:
+            name = "drafter"
+            if self.draft_length < 2 or self.lookahead_guesses * self.draft_length > MAX_NODES:
+                raise _refused(
+                    "needs a draft_length of at least 2, and at most "
+                    f"{MAX_NODES} tokens in lookahead_guesses n-grams of that length",
+                    "lookahead_guesses",
+                )
         if self.adaptive:
             raise _refused("has a fixed shape: switch adaptive off", name)
         if self.acceptance == "block":
@@ -159,7 +184,7 @@ class Speculative(MethodConfig):
     @property
     def drafts_tree(self) -> bool:
         """True if a position may have several candidates."""
-        return bool(self.tree_widths or self.tree_nodes)
+        return bool(self.tree_widths or self.tree_nodes or self.source.looks_ahead)
 
     @property
     def depth(self) -> int:

@@ -24,6 +24,7 @@ from .config import MAX_DRAFT_LENGTH, Speculative
 from .distributions import PositionShaper
 from .drafters.proposal import Draft, Proposal, ReadsHidden, ReadsRounds
 from .drafters.start import start_draft
+from .lookahead.window import GuessWindow, Levels, parents_of
 from .recording import RoundVerdict, ScoredDraft, record
 from .scoring import feed
 from .tree.contexts import TreeForward, tree_forward
@@ -88,6 +89,8 @@ class Rounds:
         self._generator = torch.Generator().manual_seed(config.seed)
         self._length = config.depth
         self._forward: TreeForward | None = None
+        # The target's hidden states after the nodes of a tree, for a head.
+        self._hidden: list[Tensor] | None = None
         self._index, self._prefill = 0, draft.prefill
         self._emitting = 0.0
         self.finished = False
@@ -104,7 +107,7 @@ class Rounds:
         began, start = perf_counter(), len(self._ids) - self._prompt_length
         proposal, length = self._propose(start)
         proposed, before = perf_counter(), self._context.length
-        logits = self._score(proposal)
+        logits, window = self._score(proposal)
         scored = perf_counter()
         result = self._verified(proposal, logits, start, before)
         verdict = self._verify(result, start)
@@ -136,6 +139,7 @@ class Rounds:
             parents=tuple(proposal.parents or ()),
             translation=proposal.translation,
             masks=masks,
+            window=window,
         )
         if offers(self._draft, ReadsRounds):
             self._draft.after(step)
@@ -149,30 +153,47 @@ class Rounds:
             proposal.end = "room"
         return proposal, length
 
-    def _score(self, proposal: Proposal) -> Tensor:
+    def _score(self, proposal: Proposal) -> tuple[Tensor, GuessWindow | None]:
         """Return the target's logits after the last emitted token and each drafted token, `[n + 1,
-        vocab]`.
+        vocab]`, and the window that lookahead decoding read beside them.
 
         Afterwards the context, or the forward of a tree, holds all of these tokens.
         """
         context, scoring, drafted = self._context, self._config.scoring, proposal.token_ids
         if proposal.parents is not None:
-            self._forward = tree_forward(self._model, context, self._config)
-            parents = [-1, *(parent + 1 for parent in proposal.parents)]
-            return self._forward.extend([self._ids[-1], *drafted], parents)
+            return self._score_tree(drafted, proposal.parents, proposal.window)
         rows = feed(scoring, context.length, self._ids[-1], drafted)
         if len(rows) == 1:
-            return self._read(context, rows[0].token_ids)[0]
+            return self._read(context, rows[0].token_ids)[0], None
         expanded = context.branch([0] * len(rows))
         logits = self._read(expanded, [row.token_ids for row in rows])
         expanded.reorder([len(rows) - 1])
         self._context = expanded
-        return torch.stack([logits[at, row.reads[0]] for at, row in enumerate(rows)])
+        return torch.stack([logits[at, row.reads[0]] for at, row in enumerate(rows)]), None
+
+    def _score_tree(
+        self, drafted: Sequence[int], parents: Sequence[int], levels: Levels
+    ) -> tuple[Tensor, GuessWindow | None]:
+        """`_score` of a tree; the guesses of `levels` are nodes that follow no drafted token."""
+        self._forward = tree_forward(self._model, self._context, self._config)
+        count, guesses = len(drafted) + 1, [token_id for level in levels for token_id in level]
+        behind = [0 if at < 0 else count + at for at in (parents_of(levels) if levels else ())]
+        self._hidden = [] if self._config.source.reads_hidden else None
+        logits = self._forward.extend(
+            [self._ids[-1], *drafted, *guesses],
+            [-1, *(parent + 1 for parent in parents), *behind],
+            self._hidden,
+        )
+        if not levels:
+            return logits, None
+        predicted = logits[-len(levels[-1]) :].argmax(-1).tolist()
+        return logits[:count], GuessWindow(levels, tuple(predicted))
 
     def _read(self, context: Context, ids: TokenRows) -> Tensor:
         """Return the logits of new tokens; a draft that reads hidden states gets those too."""
-        if not offers(self._draft, ReadsHidden):
+        if not self._config.source.reads_hidden:
             return context.extend(ids)
+        assert offers(self._draft, ReadsHidden)
         logits, hidden = cast(HiddenContext, context).extend_both(ids)
         self._draft.see(hidden[-1])
         return logits
@@ -249,5 +270,7 @@ class Rounds:
         caches = CacheSizes(scored.cache_before, scored.cache_peak, keep)
         draft = self._draft
         if isinstance(draft, TreeDraft):
+            if self._hidden:
+                draft.see(self._hidden[0][[0, *(node + 1 for node in verdict.path)]])
             return caches, draft.keep(verdict.path)
         return caches, draft.keep(keep)

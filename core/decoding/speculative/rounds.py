@@ -46,6 +46,8 @@ def _missing(step: DraftRound, config: Speculative) -> str:
             return f"{where}: an interval is given for a token that was not drawn by it"
     if config.drafts_tree != bool(step.parents) and step.drafted:
         return f"{where}: a tree was drafted in place of a chain, or a chain in place of a tree"
+    if step.window is not None and not config.source.looks_ahead:
+        return f"{where}: a window was read, and the source has none"
     if fault := outcome_fault(step):
         return f"{where}: {fault}"
     if step.recovered is not None and step.recovered.candidates:

@@ -16,6 +16,7 @@ Drafter: TypeAlias = Literal[
     "suffix",
     "ngram_cache",
     "jacobi",
+    "lookahead",
     "other_tokenizer",
 ]
 
@@ -31,11 +32,15 @@ class DraftSource:
         start: "module:function" with `(target, draft, config)`, which returns the model that the
             proposals are drawn from; for a text source the rule `(ids, config, length)`, which
             returns the tokens that follow the ids.
+        tree: "module:function" of a text source's tree, `(ids, config, length)`; empty if its
+            drafts are chains.
         needs_draft: whether the user names a draft model.
         draws: whether each proposal is drawn from a distribution that is recorded; otherwise it
             has probability 1.
         from_rounds: whether the proposals depend on the rounds so far: the rule is
-            `(rounds, ids, length)`.
+            `(rounds, ids, config, length)`.
+        looks_ahead: whether the target's forward also reads a window of guesses; the drafts are
+            always trees.
         reads_hidden: whether the draft reads the target's hidden states; it then reads accepted
             tokens again.
         settings: fields of `Speculative` that act with this source only.
@@ -45,9 +50,11 @@ class DraftSource:
     label: str
     words: str
     start: str
+    tree: str = ""
     needs_draft: bool = False
     draws: bool = True
     from_rounds: bool = False
+    looks_ahead: bool = False
     reads_hidden: bool = False
     settings: frozenset[str] = frozenset()
 
@@ -55,6 +62,11 @@ class DraftSource:
     def from_text(self) -> bool:
         """True if the proposals depend on the text alone: the checks find them without a model."""
         return not self.draws and not self.needs_draft
+
+    @property
+    def grows_trees(self) -> bool:
+        """True if the draft may be a tree of the likeliest tokens."""
+        return self.draws or bool(self.tree)
 
 
 # Settings of a draft with a distribution.
@@ -90,6 +102,7 @@ _ROWS = (
         label="prompt lookup",
         words="repeats the tokens that followed an earlier occurrence of the last tokens",
         start=f"{__package__}.drafters.prompt_lookup:follow",
+        tree=f"{__package__}.drafters.prompt_lookup:branches",
         draws=False,
         settings=frozenset({"lookup_ngram", "lookup_min"}),
     ),
@@ -98,6 +111,7 @@ _ROWS = (
         label="suffixes of the text",
         words="the likeliest continuation of the text's own endings (vLLM's suffix decoding)",
         start=f"{__package__}.drafters.suffix:follow",
+        tree=f"{__package__}.drafters.suffix:branches",
         draws=False,
         settings=frozenset({"suffix_factor", "suffix_min_prob"}),
     ),
@@ -106,6 +120,7 @@ _ROWS = (
         label="n-gram counts",
         words="the most frequent token after the last 4 to 1 tokens (llama.cpp's lookup)",
         start=f"{__package__}.drafters.ngram_cache:follow",
+        tree=f"{__package__}.drafters.ngram_cache:branches",
         draws=False,
     ),
     DraftSource(
@@ -115,6 +130,16 @@ _ROWS = (
         start=f"{__package__}.drafters.jacobi:guess",
         draws=False,
         from_rounds=True,
+    ),
+    DraftSource(
+        name="lookahead",
+        label="lookahead",
+        words="n-grams that a window of Jacobi iterations gathers in the target's own forwards",
+        start=f"{__package__}.lookahead.draft:guesses",
+        draws=False,
+        from_rounds=True,
+        looks_ahead=True,
+        settings=frozenset({"lookahead_window", "lookahead_guesses"}),
     ),
     DraftSource(
         name="other_tokenizer",

@@ -23,7 +23,9 @@ from ..record.bounds import (
 )
 from ..record.masks import Mask
 from ..record.steps import MethodRecord, Step
+from .block import BlockNumbers
 from .config import MAX_DRAFT_LENGTH
+from .lookahead.window import GuessWindow
 from .tree.shape import chain, depths_of
 
 _AT_MOST, _ONE_MORE = Bounds(max_length=MAX_DRAFT_LENGTH), Bounds(max_length=MAX_DRAFT_LENGTH + 1)
@@ -58,20 +60,6 @@ class PairCandidate(NamedTuple):
 PairCandidates: TypeAlias = Annotated[
     tuple[PairCandidate, ...], ByColumn(), Bounds(max_length=2 * MAX_CANDIDATES + 2)
 ]
-
-
-class BlockNumbers(NamedTuple):
-    """Block verification's numbers at a drafted token (Sun et al. 2024).
-
-    Args:
-        prob: probability that the block up to this token is accepted: min(1, that of the token
-            before * target_prob / draft_prob).
-        excess: sum of max(0, prob * target - draft) at the next position; None at the last drafted
-            token.
-    """
-
-    prob: Prob
-    excess: Prob | None
 
 
 class DraftToken(NamedTuple):
@@ -233,6 +221,7 @@ class DraftRound(Step):
             for a chain.
         masks: what the constraint allowed the target after the last emitted token and after each
             drafted token; empty without one, and in files from before masks were recorded.
+        window: guesses of lookahead decoding that the target's forward read too.
 
     Example:
         >>> model = load_model("embedded:target")
@@ -266,6 +255,7 @@ class DraftRound(Step):
         tuple[SourceToken, ...], _AT_MOST, LeftOut(lambda step: not step.translation)
     ] = ()
     masks: Annotated[tuple[Mask, ...], _ONE_MORE, LeftOut(lambda step: not step.masks)] = ()
+    window: Annotated[GuessWindow | None, LeftOut(lambda step: step.window is None)] = None
 
     @property
     def tree(self) -> tuple[int, ...]:

@@ -7,11 +7,16 @@ from typing import NamedTuple
 
 from ..errors import DecodingError
 from .acceptance import accept_probability, typical_threshold
-from .block import block_accept_prob, block_probs, passed_blocks, residual_weight
+from .block import (
+    BlockNumbers,
+    block_accept_prob,
+    block_probs,
+    passed_blocks,
+    residual_weight,
+)
 from .config import Speculative
 from .distributions import NO_TOKEN, Drawn, Rows, entropies, excess_mass, residual
 from .drafters.proposal import Noise
-from .types import BlockNumbers
 
 
 class Verification(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -16,6 +16,13 @@ from ..loading.folder import weights_digest
 from ..running.limits import InputLimits, check_branch
 from ..transformers_model import TransformersModel
 from .layer import HeadLayer, KeysValues, read_head
+
+
+class _Node(NamedTuple):
+    """A node of a tree: the head's hidden state `[width]`, and all keys and values."""
+
+    hidden: Tensor
+    past: KeysValues
 
 
 class HeadContext:
@@ -42,11 +49,12 @@ class HeadContext:
         self._logits: Tensor | None = None
         # Number of first tokens that were read with the target's hidden states.
         self.read = 0
+        self._nodes: list[_Node] = []
 
     @property
     def length(self) -> int:
-        """Number of tokens."""
-        return len(self._own)
+        """Number of tokens, those of a tree included."""
+        return len(self._own) + len(self._nodes)
 
     @property
     def logits(self) -> Tensor:
@@ -81,6 +89,45 @@ class HeadContext:
         self._own = torch.cat([self._own, hidden[0].cpu()])
         logits: Tensor = self._head(hidden).to("cpu", torch.float32)
         return logits
+
+    @torch.inference_mode()
+    def extend_tree(
+        self,
+        ids: Sequence[int],
+        parents: Sequence[int],
+        hidden: list[Tensor] | None = None,
+    ) -> Tensor:
+        """Append nodes of one depth in one forward, a row each; return logits `[n, vocab]`.
+
+        Args:
+            parents: parent of each node among all nodes since the last `keep`; -1 for none.
+            hidden: takes the head's own hidden states in, `[n, width]`.
+        """
+        assert self._past is not None
+        line = _Node(self._own[-1], self._past)
+        before = [self._nodes[at] if at >= 0 else line for at in parents]
+        depths = {node.past.keys.shape[2] for node in before}
+        if len(depths) > 1:
+            raise ValueError("The nodes of one forward of a head must have one depth.")
+        held, device = depths.pop(), self._model.device
+        self._limits.as_rows([[token_id] for token_id in ids], len(ids), held)
+        embedded = self._embed(torch.tensor(ids, device=device)[:, None])
+        states = torch.stack([node.hidden for node in before])[:, None].to(device)
+        pasts = zip(*(node.past for node in before), strict=True)
+        positions = torch.full((len(ids), 1), held, device=device)
+        own, past = self._layer(states, embedded, positions, KeysValues(*map(torch.cat, pasts)))
+        rows = zip(own[:, 0].cpu(), past.keys.split(1), past.values.split(1), strict=True)
+        self._nodes += [_Node(state, KeysValues(*of_row)) for state, *of_row in rows]
+        if hidden is not None:
+            hidden.append(own[:, 0].cpu())
+        logits: Tensor = self._head(own)[:, 0].to("cpu", torch.float32)
+        return logits
+
+    def keep(self, nodes: Sequence[int]) -> None:
+        """Remove the tree: tokens that the target accepts are read again, with its states."""
+        if nodes:
+            raise ValueError("A head keeps no node of a tree.")
+        self._nodes = []
 
     def see(self, hidden: Tensor) -> None:
         """Take in the target's hidden states `[n, width]` of the tokens after the known ones."""

@@ -30,6 +30,20 @@ class _Span(NamedTuple):
     hidden: list[torch.Tensor] | None
 
 
+class _Nodes(NamedTuple):
+    """New nodes of a tree behind `line` tokens, with the parents of all its nodes.
+
+    Args:
+        hidden: takes their hidden states in, `[1, n or more, width]`.
+    """
+
+    ids: list[int]
+    tree: TreeInput
+    line: int
+    parents: tuple[int, ...]
+    hidden: list[torch.Tensor] | None
+
+
 class TransformersContext:
     """Base of `CachedContext` and `UncachedContext`; `logits` are the last token's `[rows, vocab]`.
 
@@ -129,11 +143,17 @@ class TransformersContext:
         return self.extend(ids, hidden=hidden), hidden[0]
 
     @torch.inference_mode()
-    def extend_tree(self, ids: Sequence[int], parents: Sequence[int]) -> torch.Tensor:
+    def extend_tree(
+        self,
+        ids: Sequence[int],
+        parents: Sequence[int],
+        hidden: list[torch.Tensor] | None = None,
+    ) -> torch.Tensor:
         """Append nodes of a tree to the one row; return the logits after each, `[n, vocab]`.
 
         Args:
             parents: parent of each node among all nodes since the last `keep`; -1 for none.
+            hidden: takes their hidden states in, `[n, width]`.
 
         Raises:
             PromptError: as `extend`.
@@ -143,16 +163,17 @@ class TransformersContext:
         tree = tree_input(line, whole, held, self._device)
         end = int(tree.positions.max()) + 1
         table = self._limits.as_rows(ids, self.rows, end - len(ids))
-        logits = self._run_tree(table[0], tree, line, whole)
+        states: list[torch.Tensor] | None = None if hidden is None else []
+        logits = self._run_tree(_Nodes(table[0], tree, line, whole, states))
+        if hidden is not None and states:
+            hidden.append(states[0][0, -len(ids) :])
         self.length, self._parents, self._logits = self.length + len(ids), whole, None
         if self._ids is not None:
             self._ids = _appended(self._ids, table)
         return logits
 
-    def _run_tree(
-        self, ids: list[int], tree: TreeInput, line: int, parents: tuple[int, ...]
-    ) -> torch.Tensor:
-        """Run new nodes behind `line` tokens and the nodes before them; return their logits."""
+    def _run_tree(self, new: _Nodes) -> torch.Tensor:
+        """Run new nodes behind the tokens and the nodes before them; return their logits."""
         raise NotImplementedError
 
     @property
@@ -251,16 +272,10 @@ class CachedContext(TransformersContext):
         self._cached_key = key
         return logits
 
-    def _run_tree(
-        self,
-        ids: list[int],
-        tree: TreeInput,
-        line: int,  # noqa: ARG002 - the cache holds what comes before
-        parents: tuple[int, ...],  # noqa: ARG002
-    ) -> torch.Tensor:
+    def _run_tree(self, new: _Nodes) -> torch.Tensor:
         try:
-            table = torch.tensor([ids], device=self._device)
-            return self._forward_tree(table, self._cache, 0, None, tree)[0]
+            table = torch.tensor([new.ids], device=self._device)
+            return self._forward_tree(table, self._cache, 0, new.hidden, new.tree)[0]
         except BaseException:
             self._cache.truncate(self.length)
             raise
@@ -316,15 +331,14 @@ class UncachedContext(TransformersContext):
             new.hidden[0] = new.hidden[0][:, -added:]
         return logits
 
-    def _run_tree(
-        self, ids: list[int], tree: TreeInput, line: int, parents: tuple[int, ...]
-    ) -> torch.Tensor:
+    def _run_tree(self, new: _Nodes) -> torch.Tensor:
         assert self._ids is not None
         # All tokens as one tree, in which those before it are a chain.
-        behind = (line - 1 if parent < 0 else line + parent for parent in parents)
+        line = new.line
+        behind = (line - 1 if parent < 0 else line + parent for parent in new.parents)
         tree = tree_input(0, [*range(-1, line - 1), *behind], 0, self._device)
-        sequence = torch.tensor([[*self._ids[0], *ids]], device=self._device)
-        return self._forward_tree(sequence, None, len(ids), None, tree)[0]
+        sequence = torch.tensor([[*self._ids[0], *new.ids]], device=self._device)
+        return self._forward_tree(sequence, None, len(new.ids), new.hidden, tree)[0]
 
 
 def _appended(

@@ -82,7 +82,7 @@ class TreeForwardFunction(Protocol):
         ids: torch.Tensor,
         cache: GrowingCache | None,
         keep: int,
-        hidden: None,
+        hidden: list[torch.Tensor] | None,
         tree: TreeInput,
     ) -> torch.Tensor:
         """Args: `tree` has the positions of the new tokens, and the tokens that they see."""

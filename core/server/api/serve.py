@@ -22,6 +22,10 @@ from .local_models import LocalModels
 from .routes import routes
 from .service import NO_KEY, Service
 
+# Idle connections stay open, in seconds: a client's connection pool and a proxy keep theirs for a
+# minute, and a request on one that uvicorn closed after its default of 5 s fails.
+KEEP_ALIVE = 75
+
 
 class AddressError(DecodingError):
     """The server can't listen on an address and port."""
@@ -67,7 +71,9 @@ def serve(address: str, port: int, settings: Settings, only: Sequence[str] = ())
     listening = _listen(address, port)
     shown = f"[{address}]" if ":" in address else address
     print(f"The endpoint is at http://{shown}:{listening[0].getsockname()[1]}/v1", flush=True)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)
+    config = uvicorn.Config(
+        app, log_level="warning", timeout_keep_alive=KEEP_ALIVE, timeout_graceful_shutdown=2
+    )
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=list(listening))
 

@@ -84,7 +84,8 @@ def draw(view: RequestsView, record: Record | None, trace: Trace) -> None:
         if trace.token_steps:
             open_it = partial(registry.OPEN_INSIDE, trace, view.selected)
             _open_button(registry.INSIDE, open_it, tr("Open this step on the Inside page"))
-            _another_token(view, trace)
+            if go_on.is_possible(trace):
+                _another_token(view, trace)
         if record is not None and record.configs:
             st.menu_button(
                 tr("The same request with"),

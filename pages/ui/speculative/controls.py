@@ -10,7 +10,13 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.record.trace import Trace
-from core.decoding.speculative.config import MAX_LAYERS, MAX_POSTERIOR, Acceptance, Speculative
+from core.decoding.speculative.config import (
+    MAX_LAYERS,
+    MAX_POSTERIOR,
+    MAX_WINDOW,
+    Acceptance,
+    Speculative,
+)
 from core.decoding.speculative.sources import SOURCES
 from core.figures.base.labels import visible_token
 from core.models.places import DEFAULT_DRAFT, DEFAULT_DRAFTS
@@ -126,6 +132,12 @@ ROWS = declare(
     Number("suffix_min_prob", "Least share", 0.1, 0.0, 1.0, 0.05, width="stretch",
         field="suffix_min_prob", acts=_sets("suffix_min_prob"),
         help="The draft ends before a token that followed too seldom."),
+    Number("window", "Window", 7, 1, MAX_WINDOW, field="lookahead_window",
+        acts=_sets("lookahead_window"), help="Number of columns of guesses that lookahead reads."),
+    Number("guesses", "N-grams a token", 7, 1, 32, field="lookahead_guesses",
+        acts=_sets("lookahead_guesses"),
+        help="Number of n-grams after a token that lookahead keeps and verifies at once; an n-gram "
+        "has one token more than the draft length."),
     Number("exit_layer", "Exit after layer", 2, 1, MAX_LAYERS, field="exit_layer",
         acts=_sets("exit_layer"),
         help="Number of the target’s first layers that draft; it must have more."),
@@ -170,7 +182,7 @@ _FOLDED = (
     *FILTER_KEYS,
     *("scoring", "tree", "tree_nodes", "tree_picks", "adaptive"),
     *("ngram_size", "ngram_min", "suffix_factor", "suffix_min_prob"),
-    *("exit_layer", "confidence", "own_temperature", "draft_temperature"),
+    *("window", "guesses", "exit_layer", "confidence", "own_temperature", "draft_temperature"),
     *("typical_epsilon", "typical_delta"),
     *constraint.KEYS,
 )

@@ -15,24 +15,25 @@ def source_of(read: Read) -> DraftSource:
 
 
 def _drafts_tree(read: Read) -> bool:
-    return bool(read("tree") != CHAIN and source_of(read).name == "model")
+    return bool(read("tree") != CHAIN and source_of(read).grows_trees)
 
 
 def drafts_chain(read: Read) -> bool:
-    return not _drafts_tree(read)
-
-
-def _is_dynamic(read: Read) -> bool:
-    return _drafts_tree(read) and bool(read("tree") == DYNAMIC)
+    return not (_drafts_tree(read) or source_of(read).looks_ahead)
 
 
 def _is_static(read: Read) -> bool:
-    return _drafts_tree(read) and bool(read("tree") != DYNAMIC)
+    # Without probabilities of a draft, the text's most frequent continuations make the tree.
+    return _drafts_tree(read) and bool(read("tree") != DYNAMIC) and source_of(read).draws
+
+
+def _is_dynamic(read: Read) -> bool:
+    return _drafts_tree(read) and not _is_static(read)
 
 
 def shape_keys(read: Read) -> list[str]:
     """Return the keys of the controls of the shape that act."""
-    keys = ["tree"] if source_of(read).name == "model" else []
+    keys = ["tree"] if source_of(read).grows_trees else []
     keys += ["tree_nodes"] if _is_dynamic(read) else []
     keys += ["tree_picks"] if _is_static(read) else []
     return [*keys, *(["adaptive"] if drafts_chain(read) else [])]
@@ -42,7 +43,7 @@ SHAPE_ROWS = (
     Menu("tree", "Shape of the draft", CHAIN,
         {CHAIN: "chain", "2.1.1": "tree 2,1,1", "3.2.1": "tree 3,2,1", "4.2.2": "tree 4,2,2",
          DYNAMIC: "dynamic tree"},
-        field="tree_widths", acts=_drafts_tree, free=lambda: True,
+        field="tree_widths", acts=_is_static, free=lambda: True,
         to_field=lambda chosen: "" if chosen == DYNAMIC else chosen.replace(".", ","),
         from_field=lambda widths: widths.replace(",", ".") or None,
         help="A tree drafts several candidates for a position, which the target scores in one "

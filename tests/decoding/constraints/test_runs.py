@@ -23,11 +23,13 @@ from core import (
     collect,
     load_model,
 )
+from core.decoding.autoregressive.branches import branch
 from core.decoding.beam.model_checks import SAME_HYPOTHESES
 from core.decoding.check import verdict
 from core.decoding.constraints.grammar import Grammar, grammars_of
 from core.decoding.constraints.value import Constraint
-from core.decoding.record.notes import CONSTRAINT_LEFT, CONSTRAINT_OPEN, GAVE_WAY
+from core.decoding.record.notes import CONSTRAINT_LEFT, CONSTRAINT_OPEN, GAVE_WAY, Note
+from core.decoding.unchecked import unchecked_words
 from core.models.scripted import ScriptedModel
 from tests.decoding.checks.forging import failed, with_shaping
 from tests.models.builders import random_language_model
@@ -149,7 +151,7 @@ def test_a_run_that_let_a_token_pass_is_found_though_its_numbers_agree(monkeypat
             forged = collect(model, "The fox", _with(replace(config, max_new_tokens=6), DATE))
         # Without the model the text alone tells.
         beam = isinstance(config, BeamSearch)
-        assert failed(forged) == {"best_hypothesis" if beam else "finish_reason"}
+        assert failed(forged) == {"hypotheses_of_steps" if beam else "finish_reason"}
         assert verdict(check(forged, model)) == "failed"
 
 
@@ -298,12 +300,19 @@ def test_only_special_tokens_that_the_grammar_takes_are_allowed() -> None:
     assert CONSTRAINT_LEFT not in [note.key for note in trace.notes]
 
 
-@pytest.mark.parametrize("constraint", [NAME, DATE, YES], ids=lambda value: value.kind)
+@pytest.mark.parametrize("constraint", [NAME, DATE, YES, LIST], ids=lambda value: value.kind)
 def test_a_forged_constraint_is_found_without_the_model(constraint) -> None:
     model = load_model("embedded:target")
     trace = collect(model, "Say", _with(Sampling(max_new_tokens=60, seed=3), constraint))
     assert trace.finish_reason == "eos" and not failed(trace)
-    for other in (Constraint("choice", "perhaps"), Constraint("regex", "x+"), NAME, DATE, YES):
+    for other in (
+        Constraint("choice", "perhaps"),
+        Constraint("regex", "x+"),
+        NAME,
+        DATE,
+        YES,
+        LIST,
+    ):
         if other != constraint:
             forged = replace(trace, config=_with(trace.config, other))
             assert "finish_reason" in failed(forged)
@@ -334,3 +343,40 @@ def test_a_regex_of_letters_over_a_finished_number_is_found_without_the_model() 
     assert not failed(trace)
     forged = with_shaping(trace, constraint=Constraint("regex", "[a-z]{4}"))
     assert failed(forged) == {"finish_reason"}
+
+
+@pytest.mark.parametrize(
+    "config",
+    [Sampling(max_new_tokens=8, seed=1), BeamSearch(max_new_tokens=8, num_beams=2), CONFIGS[6]],
+    ids=lambda config: config.method,
+)
+@pytest.mark.parametrize("other", ["[a-z]{4}", "[0-9]{4}[a-z]+", "7?[a-z]+"])
+def test_a_note_alone_makes_no_text_one_of_the_constraint(config, other) -> None:
+    model = load_model("embedded:target")
+    number = replace(config, max_new_tokens=8)
+    trace = collect(model, "The answer is", _with(number, Constraint("regex", "[0-9]{4}|[0-9]+x")))
+    left = Note(CONSTRAINT_LEFT, "Token 1 doesn't keep to the constraint.")
+    forged = with_shaping(trace, constraint=Constraint("regex", other))
+    forged = replace(forged, notes=(*trace.notes, left))
+    assert not failed(trace)
+    if other != "[0-9]{4}[a-z]+":
+        assert failed(forged)
+    elif not failed(forged):
+        # The file can't tell it from a dead end, and says so.
+        assert "the dead end of the constraint" in unchecked_words(forged, check(forged))
+    assert "the dead end" not in unchecked_words(trace, check(trace))
+
+
+def test_a_note_is_right_where_a_given_token_breaks_the_constraint_later() -> None:
+    model = load_model("embedded:target")
+    pattern = Constraint("regex", "[0-9]{4} [a-z]+ and")
+    run = collect(model, "Once upon", _with(Sampling(max_new_tokens=12, seed=1), pattern))
+    other = branch(model, run, 2, model.encode("x"))
+    assert [note.key for note in other.notes] == [CONSTRAINT_LEFT] and not failed(other)
+    unmarked = replace(other, notes=())
+    assert failed(unmarked) == {"finish_reason"}
+    drawn = tuple(
+        replace(step, origin="sampled") if step is other.token_steps[2] else step
+        for step in other.steps
+    )
+    assert "finish_reason" in failed(replace(other, steps=drawn))

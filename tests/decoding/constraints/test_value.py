@@ -12,7 +12,7 @@ import pytest
 from core import ConfigError, Greedy, Shaping, read_trace
 from core.decoding.constraints.references import has_finite_text
 from core.decoding.constraints.value import KINDS, Constraint, constraint_in
-from core.decoding.constraints.whole_text import keeps_to
+from core.decoding.constraints.whole_text import keeps_to, shows_in_text
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.figures.base.labels import settings_caption
 
@@ -185,9 +185,29 @@ def test_many_references_are_followed_in_a_short_time() -> None:
             ('[1, "a"]', "[]"),
             ("[2]", "["),
         ),
+        (
+            "lark",
+            'start: "<[" word ("," word)* "]>" // a list\nword: /[a-z]{1,3}/',
+            ("<[a,bc]>", "<[abc]>"),
+            ("<[abcd]>", "<[a"),
+        ),
     ],
 )
 def test_a_finished_text_is_tested_without_a_model(kind, text, kept, broken) -> None:
     constraint = Constraint(kind, text)
     assert all(keeps_to(constraint, one) for one in kept)
     assert not any(keeps_to(constraint, one) for one in broken)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "start: <[3]> /a+/",
+        'start: "a" <think>',
+        "start: a\na[max_tokens=3]: /b+/",
+        '%llguidance {"no_forcing": true}\nstart: "a"',
+    ],
+)
+def test_a_text_alone_does_not_tell_of_special_tokens_and_bounds_on_tokens(text) -> None:
+    assert not shows_in_text(Constraint("lark", text))
+    assert shows_in_text(Constraint("lark", 'start: "<think>" /<x>|@/ # <[3]>'))

@@ -10,7 +10,7 @@ import torch
 
 from core import Shaping, Speculative
 from core.decoding.shaping.config import PENALTIES, SETTINGS, STATEFUL
-from core.decoding.speculative.sources import SOURCES
+from core.decoding.speculative.sources import SOURCES, Drafter
 from core.models.scripted import ScriptedModel
 from core.models.transformers_model import TransformersModel
 from tests.decoding.shaping.shapings import random_settings
@@ -71,6 +71,7 @@ def random_config(dice: random.Random, *, greedy: bool) -> Speculative:
     compared = [name for name in PENALTIES if SETTINGS[name].generate]
     drawn = [name for name in SETTINGS if name not in STATEFUL]
     shaping = random_settings(dice, compared if greedy else drawn, 0.35)
+    drafter = dice.choice(["model", "model", "model", *WITHOUT_DRAFT])
     config = Speculative(
         max_new_tokens=longest,
         min_new_tokens=dice.choice([0, 0, 1, longest // 2]),
@@ -85,17 +86,27 @@ def random_config(dice: random.Random, *, greedy: bool) -> Speculative:
         draft_threshold=sometimes(round(dice.uniform(0.01, 0.6), 2), 0.0),
         adaptive=dice.random() < 0.3,
         lookup_ngram=dice.randint(1, 3),
-        drafter=dice.choice(["model", "model", "model", *WITHOUT_DRAFT]),
+        suffix_factor=dice.choice([1.0, 4.0]),
         exit_layer=1,
         seed=dice.randrange(10_000),
     )
-    return _drafting_otherwise(config, dice)
+    return _drafting_otherwise(config, drafter, dice)
 
 
-def _drafting_otherwise(config: Speculative, dice: random.Random) -> Speculative:
-    """Now and then a tree in place of a chain, or block verification."""
-    if config.drafter == "model" and not config.adaptive and dice.random() < 0.4:
-        if dice.random() < 0.4:
+def _drafting_otherwise(config: Speculative, drafter: Drafter, dice: random.Random) -> Speculative:
+    """The config with a drafter; now and then a tree in place of a chain, or block verification."""
+    if drafter == "lookahead":
+        return replace(
+            config,
+            drafter=drafter,
+            draft_length=max(2, config.draft_length),
+            adaptive=False,
+            lookahead_window=dice.randint(1, 6),
+            lookahead_guesses=dice.randint(1, 4),
+        )
+    config = replace(config, drafter=drafter)
+    if config.source.grows_trees and not config.adaptive and dice.random() < 0.4:
+        if dice.random() < 0.4 or not config.source.draws:
             return replace(config, tree_nodes=dice.randint(1, 14))
         picks = dice.choice(["top_k", "without_replacement", "with_replacement"])
         widths = dice.choice(["3,2,1", "2,2", "4", "1,2,1", "1"])
@@ -105,7 +116,17 @@ def _drafting_otherwise(config: Speculative, dice: random.Random) -> Speculative
     return config
 
 
-def scripted(*rows: list[float], eos: bool = False, model_id: str = "scripted") -> ScriptedModel:
+def drafting(config: Speculative, drafter: Drafter) -> Speculative:
+    """Random settings with another source, which may draft any shape."""
+    return replace(config, drafter=drafter, exit_layer=1)
+
+
+def scripted(
+    *rows: list[float],
+    eos: bool = False,
+    model_id: str = "scripted",
+    context_window: int | None = None,
+) -> ScriptedModel:
     """A model over a small vocabulary whose row depends on the last token alone.
 
     Args:
@@ -118,4 +139,5 @@ def scripted(*rows: list[float], eos: bool = False, model_id: str = "scripted") 
         tokens=tokens,
         eos="a" if eos else None,
         model_id=model_id,
+        context_window=context_window,
     )

@@ -67,6 +67,7 @@ def enumerate_runs(
     draft: ScriptedModel | None,
     config: Speculative,
     on_path: Callable[[Trace, float], None] = lambda *_: None,
+    prompt_ids: Sequence[int] = (0,),
 ) -> dict[tuple[int, ...], float]:
     """The exact probability of every output, by running every path once.
 
@@ -87,7 +88,7 @@ def enumerate_runs(
     total, paths = 0.0, 0
     while True:
         used = 0
-        trace = collect(target, [0], config, draft=draft)
+        trace = collect(target, prompt_ids, config, draft=draft)
         intervals = list(_numbers(trace))
         assert len(intervals) == used
         weight = math.prod(high - low for low, high in intervals)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import torch
@@ -19,6 +18,7 @@ from core.models.heads.layer import HeadLayer, HeadShape
 from core.models.scripted import ScriptedContext, ScriptedModel
 from core.models.transformers_model import TransformersModel
 from tests.decoding.speculative.speculations import (
+    drafting,
     near_draft,
     random_config,
     random_prompt,
@@ -36,8 +36,6 @@ from tests.decoding.speculative.test_exact import (
 from tests.models.builders import KINDS, random_language_model
 
 GREEDY = Shaping(temperature=0.0)
-# Layers of the target draft no tree.
-CHAIN: dict[str, Any] = {"tree_widths": "", "tree_nodes": 0}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -101,8 +99,7 @@ def test_every_run_of_the_first_layers_is_proved(kind: str) -> None:
     model = target(kind)
     for case in range(4):
         dice = random.Random(f"early {kind} {case}")
-        config = random_config(dice, greedy=case == 0)
-        config = replace(config, drafter="early_exit", exit_layer=1, **CHAIN)
+        config = drafting(random_config(dice, greedy=case == 0), "early_exit")
         trace = collect(model, random_prompt(dice), config)
         assert [outcome for outcome in check(trace, model) if not outcome.passed] == []
 
@@ -132,8 +129,25 @@ def _of_two_layers() -> _OfTwoLayers:
     return _OfTwoLayers(lambda ids: TARGET_OF_TWO[ids[-1]], tokens=["a", "b"], eos=None)
 
 
-def test_early_exit_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = Speculative(draft_length=2, max_new_tokens=TOKENS, drafter="early_exit", exit_layer=1)
+SHAPES = {
+    "a chain": {},
+    "two then one": {"tree_widths": "2,1"},
+    "drawn": {"tree_widths": "2,1", "tree_picks": "without_replacement"},
+    "drawn with replacement": {"tree_widths": "2", "tree_picks": "with_replacement"},
+    "dynamic": {"tree_nodes": 3},
+    "expanded": {"tree_nodes": 3, "scoring": "batch_expansion"},
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_early_exit_loses_nothing(shape, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = Speculative(
+        draft_length=2,
+        max_new_tokens=TOKENS,
+        drafter="early_exit",
+        exit_layer=1,
+        **SHAPES[shape],
+    )
     emitted = enumerate_runs(monkeypatch, _of_two_layers(), None, config)
     assert distance(emitted, exact_distribution(TARGET_OF_TWO, TOKENS)) < 1e-5
 
@@ -153,6 +167,10 @@ class _State(ScriptedContext):
             row = super().extend([token_id])
             rows.append(row if self.read == self.length else row.flip(-1))
         return torch.cat(rows, dim=1)
+
+    def extend_tree(self, ids, parents, hidden=None) -> torch.Tensor:
+        """Nodes are read with the head's own hidden states."""
+        return super().extend_tree(ids, parents, hidden).flip(-1)
 
     def see(self, hidden: torch.Tensor) -> None:
         self.known += len(hidden)
@@ -195,8 +213,32 @@ def test_a_head_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         assert second.draft_prob == pytest.approx(row[1 - second.token_id])
         own += row[0] != row[1]
     assert own
-    emitted = enumerate_runs(monkeypatch, scripted(*TARGET_OF_TWO), head, config)
-    assert distance(emitted, exact_distribution(TARGET_OF_TWO, TOKENS)) < 1e-5
+    for shape in SHAPES.values():
+        emitted = enumerate_runs(
+            monkeypatch, scripted(*TARGET_OF_TWO), head, replace(config, **shape)
+        )
+        assert distance(emitted, exact_distribution(TARGET_OF_TWO, TOKENS)) < 1e-5
+
+
+def test_a_tree_of_a_head_is_verified_in_one_forward_and_reads_again_what_was_accepted() -> None:
+    """Against a row for each node; the cache of the next round holds no node of the tree."""
+    model = target("llama")
+    head, ids = _random_head(model), [5, 9, 2, 77, 31]
+    context = head.start(ids).branch([0])
+    nodes, parents = [7, 8, 9, 11], [-1, -1, 0, 1]
+    first = context.extend_tree(nodes[:2], parents[:2])
+    logits = torch.cat([first, context.extend_tree(nodes[2:], parents[2:])])
+    for path, row in (([7], 0), ([8], 1), ([7, 9], 2), ([8, 11], 3)):
+        alone = head.start(ids).branch([0]).extend(path)[0, -1]
+        torch.testing.assert_close(logits[row], alone, rtol=0, atol=2e-5)
+    assert context.length == len(ids) + 4
+    context.keep([])
+    assert context.length == len(ids)
+    with pytest.raises(ValueError, match="keeps no node"):
+        context.keep([0])
+    context.extend_tree([7], [-1])
+    with pytest.raises(ValueError, match="one depth"):
+        context.extend_tree([8, 9], [-1, 0])
 
 
 def _random_head(model: TransformersModel) -> DraftHead:
@@ -210,8 +252,7 @@ def test_every_run_of_a_head_is_proved_and_greedy_is_greedy(case: int) -> None:
     model = target("llama")
     model.eos_ids = frozenset()
     dice, head = random.Random(f"head {case}"), _random_head(model)
-    config = random_config(dice, greedy=case % 2 == 0)
-    config = replace(config, drafter="head", **CHAIN)
+    config = drafting(random_config(dice, greedy=case % 2 == 0), "head")
     prompt = random_prompt(dice)
     trace = collect(model, prompt, config, draft=head)
     assert [outcome for outcome in check(trace, model, head) if not outcome.passed] == []

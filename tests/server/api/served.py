@@ -16,6 +16,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from core.server.api.routes import routes
+from core.server.api.serve import KEEP_ALIVE
 from core.server.api.service import Service
 from core.server.hosts import LOOPBACK, HostGuard
 from core.server.queue import FairQueue
@@ -56,7 +57,13 @@ def served(
     guard = Middleware(HostGuard, names=LOOPBACK, shared=False, api_origins=origins)
     app = Starlette(routes=routes(service, origins), middleware=[Middleware(Refusals), guard])
     port = free_port()
-    config = uvicorn.Config(app, port=port, log_level="error", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        app,
+        port=port,
+        log_level="error",
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=1,
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -123,7 +123,9 @@ def test_a_body_with_a_grammar_is_known_however_its_name_is_written() -> None:
     assert not takes_long(b'{"prompt": "Hi"}')
 
 
-def test_an_answer_says_where_its_rule_could_not_act(endpoint: Served) -> None:
+def test_an_answer_says_where_its_rule_could_not_act(
+    endpoint: Served, models: dict[str, Any]
+) -> None:
     rule = {"structured_outputs": {"regex": "[ab]{40}"}}
     path, ask = "/v1/chat/completions", {"messages": ASK, "model": MODEL, "max_tokens": 3}
     (note,) = _answer(endpoint, path, max_tokens=3, **rule)["notes"]
@@ -135,6 +137,13 @@ def test_an_answer_says_where_its_rule_could_not_act(endpoint: Served) -> None:
     banned = {"structured_outputs": {"choice": ["no"]}, "bad_words": ["no"], "temperature": 0}
     (note,) = _answer(endpoint, path, **banned)["notes"]
     assert "gave way" in note
+    # The ban leaves "n", and then only "o" may follow; the bias makes the model write "n".
+    free = {**banned, "structured_outputs": {"choice": ["yes", "no"]}}
+    free["logit_bias"] = {str(models[MODEL].encode("n")[0]): 50}
+    for where, text in ((path, "no"), ("/v1/responses", "no")):
+        answer = _answer(endpoint, where, **free)
+        assert text in json.dumps(answer.get("output") or answer["choices"])
+        assert answer["notes"] == [note.replace("token 1", "token 2")]
     assert "notes" not in _answer(endpoint, path, structured_outputs={"choice": ["no"]})
 
 

@@ -138,6 +138,8 @@ def test_every_source_is_chosen_with_its_own_settings_and_a_run_gives_them_back(
         "ngram_min": 2,
         "suffix_factor": 3.0,
         "suffix_min_prob": 0.25,
+        "window": 5,
+        "guesses": 3,
         "exit_layer": 5,
         "confidence": 0.5,
         "own_temperature": True,

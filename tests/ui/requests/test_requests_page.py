@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -298,6 +299,18 @@ def test_a_request_s_run_goes_on_with_another_token_on_decode(service: Service) 
     assert made.prompt_ids == record.traces[0].prompt_ids
     assert made.token_ids[0] == other.token_id and made.token_steps[0].forced_as == "given"
     assert made.config.seed == record.traces[0].config.seed
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.5])
+def test_a_run_that_cannot_go_on_offers_no_other_token(service: Service, beta: float) -> None:
+    traces = ask(service).traces
+    config = traces[0].config
+    shaping = replace(config.shaping, contrastive_beta=beta)
+    traces[0] = replace(traces[0], config=replace(config, shaping=shaping))
+    app = open_requests()
+    popovers = {block.proto.popover.label for block in app.get("popover")}
+    assert ("Another token" in popovers) == (not beta)
+    assert not app.exception
 
 
 def test_a_request_shows_its_constraint_and_keeps_it_in_another_way(

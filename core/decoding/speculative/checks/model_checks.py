@@ -32,13 +32,15 @@ from ...protocol import Context, LanguageModel, offers
 from ...record.trace import Check, Trace
 from ..config import Speculative
 from ..distributions import shaper_of
+from ..drafters.head import HeadState
 from ..drafters.model import fit
-from ..drafters.start import drafting_model, start_draft
+from ..drafters.start import drafting_model, proposed_again, start_draft
+from ..lookahead.checks import windows_again
 from ..rounds import positions_of
 from ..scoring import tree_rows
 from ..types import DraftRound
 from .replay import RoundReplay, Side
-from .tree_checks import tree_fault
+from .tree_checks import text_tree_fault, tree_fault
 
 DRAFT_PROBS_AGAIN = "target_and_draft_probs_again"
 SAME_GREEDY_TOKENS = "generate_greedy_tokens"
@@ -57,6 +59,8 @@ def model_checks(
     checks += _rescored(trace, model, draft)
     if draft is not None and not trace.config.source.draws:
         checks.append(_translated(trace, model, draft))
+    if trace.config.source.looks_ahead:
+        checks += windows_again(trace, model)
     reference = _reference(trace, model)
     return [*checks, *([reference] if reference else [])]
 
@@ -72,6 +76,11 @@ def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel 
     draws = trace.config.source.draws
     for step in trace.rounds:
         if step.parents:
+            followed = {step.drafted[at].token_id for at in step.parents if at >= 0}
+            if followed & model.eos_ids:
+                faults.append(f"round {nth(step.index)}: drafting went on after an end")
+            if trace.config.source.from_text and (fault := _text_fault(trace, step, model)):
+                faults.append(f"round {nth(step.index)}: {fault}")
             continue
         ended = any(token.token_id in model.eos_ids for token in step.drafted[-1:])
         if ended != (step.draft_end == "eos"):
@@ -82,6 +91,12 @@ def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel 
             if step.draft_end != "confidence" and full != (step.draft_end == "room"):
                 faults.append(f"round {nth(step.index)}: the draft's window was full, or was not")
     return count("fits_models", faults, "contradictions")
+
+
+def _text_fault(trace: Trace[Speculative], step: DraftRound, model: LanguageModel) -> str:
+    ids, rounds = [*trace.prompt_ids, *trace.token_ids[: step.start]], trace.rounds[: step.index]
+    proposed = proposed_again(trace.config, rounds, ids, step.draft_length)
+    return text_tree_fault(step, proposed, model.eos_ids)
 
 
 def _drafted_by(trace: Trace[Speculative], draft: LanguageModel) -> bool:
@@ -181,6 +196,10 @@ def _after_nodes(context: Context, step: DraftRound, window: int | None) -> Tens
     logits = torch.zeros(len(ids), context.logits.shape[-1])
     if inside:
         rows = tree_rows(context.length, ids[:inside], step.parents[:inside])
+        if offers(context, HeadState):
+            paths = (row.token_ids[: row.new] for row in rows)
+            logits[:inside] = torch.cat([context.branch([0]).extend(p)[:, -1] for p in paths])
+            return logits
         read = context.branch([0] * inside).extend([row.token_ids for row in rows])
         logits[:inside] = torch.stack([read[at, row.reads[0]] for at, row in enumerate(rows)])
     return logits

@@ -23,13 +23,13 @@ from ...record.trace import Trace
 from ...shaping.draws import interval_of
 from ...shaping.step import StepShaper
 from ..acceptance import typical_threshold
-from ..block import block_probs, residual_weight
+from ..block import BlockNumbers, block_probs, residual_weight
 from ..config import Speculative
 from ..distributions import Rows
 from ..rounds import positions_of
 from ..tree.shape import path_to
 from ..tree.verifying import compared_rows, remaining_rows
-from ..types import BlockNumbers, DraftRound, DraftToken, ExtraToken, PairCandidate
+from ..types import DraftRound, DraftToken, ExtraToken, PairCandidate
 
 
 class Side(NamedTuple):
@@ -187,7 +187,9 @@ class RoundReplay:
             return [torch.cat([compared, shaped[0][count:]])]
         draft = shaped[1] if len(shaped) > 1 else shaped[0]
         drawn = remaining_rows(draft[:count], self._drafted, tree, config)
-        rows = compared_rows(here, Rows(drawn, []), self._drafted, tree, config.acceptance)
+        rows = here  # No rejection changes a one-hot row.
+        if self._sides[0].shaper.draws:
+            rows = compared_rows(here, Rows(drawn, []), self._drafted, tree, config.acceptance)
         assert rows.probs is not None
         return [torch.cat([rows.probs, shaped[0][count:]]), drawn]
 

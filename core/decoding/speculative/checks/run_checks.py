@@ -11,7 +11,7 @@ from ...record.trace import Check, Trace
 from ..config import MAX_DRAFT_LENGTH, Speculative
 from ..drafters.start import proposed_again
 from ..types import CacheSizes, DraftEnd, DraftRound
-from .tree_checks import confidence, tree_cache_fault, tree_shape_fault
+from .tree_checks import confidence, text_tree_fault, tree_cache_fault, tree_shape_fault
 
 
 def _caches(trace: Trace[Speculative]) -> Check:
@@ -74,7 +74,10 @@ def _drafting_fault(
         rounds: the rounds before.
     """
     if config.drafts_tree:
-        return tree_shape_fault(step, config, length)
+        fault = tree_shape_fault(step, config, length)
+        if fault or not config.source.from_text:
+            return fault
+        return text_tree_fault(step, proposed_again(config, rounds, before, step.draft_length))
     drafted = [token.token_id for token in step.drafted]
     if len(drafted) > step.draft_length:
         return "more was drafted than allowed"
@@ -89,7 +92,8 @@ def _drafting_fault(
     if step.draft_end not in {*ends, "eos"} or any(unsure[:-1]):
         return "drafting didn't end at the first token below the threshold, or at the length"
     if config.source.from_text:
-        continuation = proposed_again(config, rounds, before, step.draft_length)
+        proposed = proposed_again(config, rounds, before, step.draft_length)
+        continuation = list(proposed.token_ids)
         cut = continuation if step.draft_end != "eos" else continuation[: len(drafted)]
         return "" if drafted == cut else "the text doesn't go on like that where it did before"
     return ""

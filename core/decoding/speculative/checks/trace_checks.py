@@ -20,6 +20,7 @@ from ...record.trace import Check, Trace
 from ..acceptance import accept_probability
 from ..block import block_accept_prob
 from ..config import Speculative
+from ..lookahead.checks import windows
 from ..rounds import (
     candidate_of,
     extra_candidates,
@@ -34,7 +35,8 @@ from .run_checks import RUN_CHECKS
 
 def self_checks(trace: Trace[Speculative]) -> list[Check]:
     """Return the checks; if a round isn't whole, only that failed check."""
-    return checked_if_whole(trace, whole_rounds, (*_CHECKS, *COMMON_CHECKS))
+    own = (windows,) if trace.config.source.looks_ahead else ()
+    return checked_if_whole(trace, whole_rounds, (*_CHECKS, *own, *COMMON_CHECKS))
 
 
 def _masses(trace: Trace[Speculative]) -> Check:

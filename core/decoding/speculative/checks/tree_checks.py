@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from torch import Tensor
@@ -14,6 +14,7 @@ from ...record.trace import Trace
 from ..config import Speculative
 from ..rounds import candidate_of
 from ..tree.drafting import most_nodes
+from ..tree.paths import TokenTree
 from ..tree.shape import children_of, path_to
 from ..types import CacheSizes, DraftRound, DraftToken
 from .replay import Side
@@ -33,14 +34,35 @@ def tree_cache_fault(step: DraftRound, config: Speculative, before: int, held: i
         held: number of tokens in the draft's cache.
     """
     rows = step.depth if config.scoring == "batch_expansion" else len(step.drafted)
+    if step.window is not None:
+        one_row = config.scoring == "multi_query"
+        rows = rows + step.window.size if one_row else max(rows, step.window.reach)
     target = CacheSizes(before, before + 1 + rows, before + 1 + len(step.accepted))
     if step.target_cache != target:
         return f"the target's cache is not {target}"
     draft = step.draft_cache
+    if not config.source.draws:
+        return "" if draft is None else "the source has no cache"
     most = before + 1 + len(step.accepted)
     if draft is None or draft.before != held or not held <= draft.after <= min(draft.peak, most):
         return "the draft's cache does not go on from the round before"
     return ""
+
+
+def text_tree_fault(
+    step: DraftRound, proposed: TokenTree, ends: Collection[int] | None = None
+) -> str:
+    """Describe a difference of a round's tree from the one that the text gives; empty for none.
+
+    Args:
+        ends: tokens that nothing follows; None if only the model knows them.
+    """
+    drafted = TokenTree(tuple(token.token_id for token in step.drafted), step.parents)
+    if ends is None:
+        paths = {*drafted.paths()}
+        ends = {path[-2] for path in proposed.paths() if path not in paths and path[:-1] in paths}
+    same = proposed.cut_after(ends)[:2] == drafted[:2]
+    return "" if same else "the text doesn't go on like that where it did before"
 
 
 def tree_shape_fault(step: DraftRound, config: Speculative, length: int) -> str:
@@ -54,6 +76,9 @@ def tree_shape_fault(step: DraftRound, config: Speculative, length: int) -> str:
     ends = {"length" if step.draft_length == length else "room"}
     if step.depth < step.draft_length:
         ends |= {"room"} if step.drafted else {"room", "no_token"}
+    if config.source.from_text:
+        ends = {"no_match"} if step.depth < step.draft_length else ends - {"no_token"}
+        return "" if step.draft_end in ends else "drafting didn't end where the text does"
     if step.draft_end not in ends:
         return "drafting didn't end at the tree's last level"
     depths, widths = step.depths, config.widths

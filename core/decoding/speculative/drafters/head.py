@@ -61,6 +61,15 @@ def require_head(
     return draft
 
 
+def started_head(model: LanguageModel, prompt_ids: Sequence[int], config: Speculative) -> Context:
+    """Return a head's context that holds the prompt without its last token; the target doesn't run
+    along in it.
+    """
+    context = model.start(prompt_ids, use_cache=config.use_cache).branch([0])
+    context.rollback(1)
+    return context
+
+
 class HeadDraft(ModelDraft):
     """Draft head: after each round it reads the accepted tokens again, with the target's hidden
     states in place of its own.
@@ -78,9 +87,7 @@ class HeadDraft(ModelDraft):
     ) -> HeadDraft:
         """Run the target and the head over the prompt: the head's prefill includes the target's."""
         started = perf_counter()
-        whole = model.start(prompt_ids, use_cache=config.use_cache)
-        context = whole.branch([0])
-        context.rollback(1)
+        context = started_head(model, prompt_ids, config)
         draft = cls(context, model.context_window, target, config)
         draft.prefill = perf_counter() - started
         return draft

@@ -2,13 +2,14 @@
 next draft.
 
 Each round is an iteration over a window of guessed tokens. The window is filled up from a pool of
-the bigrams that the iterations gave, as lookahead decoding does with longer n-grams (Fu et al.
-2024), which also looks for new ones in the same forward.
+the bigrams that the iterations gave, as `lookahead` does with longer n-grams, which
+it also gathers in the same forward.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from ...protocol import LanguageModel
 from ..config import Speculative
@@ -17,7 +18,9 @@ from ..types import DraftRound
 from .text import TextDraft
 
 
-def guess(rounds: Sequence[DraftRound], ids: Sequence[int], length: int) -> list[int]:
+def guess(
+    rounds: Sequence[DraftRound], ids: Sequence[int], _: Speculative, length: int
+) -> list[int]:
     """Return the next window: predictions after the last emitted token, then tokens of the pool.
 
     Without a bigram the last token is repeated, as the first window does.
@@ -40,7 +43,7 @@ class JacobiDraft(TextDraft):
 
     def __init__(self, target: LanguageModel, config: Speculative) -> None:
         self._rounds: list[DraftRound] = []
-        super().__init__(lambda ids, _, length: guess(self._rounds, ids, length), target, config)
+        super().__init__(partial(guess, self._rounds), target, config)
 
     def after(self, step: DraftRound) -> None:
         """Take in a finished round."""

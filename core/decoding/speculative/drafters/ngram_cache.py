@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from ..config import Speculative
+from ..tree.paths import Path, TokenTree, likeliest
 
 # By the length of the n-gram, from 1: `draft_min_sample_size_lax` and `draft_min_percent_lax`.
 LEAST_SEEN = (2, 2, 1, 1)
@@ -39,13 +40,32 @@ def _counts(ids: Sequence[int]) -> NgramCounts:
     return counts
 
 
+def branches(ids: Sequence[int], config: Speculative, length: int) -> TokenTree:
+    """Return the most frequent tokens that the counts give after each other, in place of a single
+    one.
+    """
+    counts, last = _counts(ids), list(ids[-len(LEAST_SEEN) :])
+
+    def next_tokens(path: Path) -> list[tuple[int, float]]:
+        following = _following(counts, [*last, *path])
+        total = following.total()
+        return [(token_id, count / total) for token_id, count in following.most_common()]
+
+    return likeliest(next_tokens, config.tree_nodes, length) if len(ids) > 1 else TokenTree()
+
+
 def _next(counts: NgramCounts, ids: Sequence[int]) -> int | None:
+    return next((token_id for token_id, _ in _following(counts, ids).most_common(1)), None)
+
+
+def _following(counts: NgramCounts, ids: Sequence[int]) -> Counter[int]:
+    """Return the counts after the longest n-gram that is known well enough; empty for none."""
     for size in range(min(len(LEAST_SEEN), len(ids)), 0, -1):
         following = counts.get(tuple(ids[-size:]))
         if not following:
             continue
-        token_id, count = following.most_common(1)[0]
+        _, count = following.most_common(1)[0]
         seen = following.total()
         if seen >= LEAST_SEEN[size - 1] and 100 * count >= LEAST_PERCENT[size - 1] * seen:
-            return token_id
-    return None
+            return following
+    return Counter()

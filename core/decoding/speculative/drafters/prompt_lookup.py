@@ -7,8 +7,10 @@ vLLM's `ngram` (`vllm/v1/spec_decode/ngram_proposer.py`; `lookup_min` is its `pr
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from ..config import Speculative
+from ..tree.paths import TokenTree, likeliest, next_in_text
 
 
 def follow(ids: Sequence[int], config: Speculative, length: int) -> list[int]:
@@ -31,3 +33,16 @@ def look_up(ids: Sequence[int], longest: int, length: int, least: int = 1) -> li
             if held[start] == ending[0] and held[start : start + size] == ending:
                 return held[start + size : start + size + length]
     return []
+
+
+def branches(ids: Sequence[int], config: Speculative, length: int) -> TokenTree:
+    """Return the most frequent tokens after all earlier occurrences of the last n tokens, with n
+    falling until there is one.
+    """
+    held = list(ids)
+    for size in range(min(config.lookup_ngram, len(held) - 1), config.lookup_min - 1, -1):
+        starts = range(len(held) - size)
+        ends = [at + size for at in starts if held[at : at + size] == held[-size:]]
+        if ends:
+            return likeliest(partial(next_in_text, held, ends), config.tree_nodes, length)
+    return TokenTree()

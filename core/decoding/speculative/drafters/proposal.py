@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ..config import Speculative
 from ..distributions import Rows
+from ..lookahead.window import Levels
 from ..types import CacheSizes, DraftEnd, DraftRound, SourceToken
 
 Noise = Callable[[int], list[float]]
@@ -26,6 +27,7 @@ class Proposal:
         translation: the draft's own tokens, if its tokenizer is another one.
         uniforms: numbers that drew the tokens; None for a row with one token only.
         parents: of a tree, the parent of each token; -1 for none. None for a chain.
+        window: guesses of lookahead decoding that the same forward reads, level by level.
     """
 
     token_ids: list[int] = field(default_factory=list)
@@ -36,6 +38,7 @@ class Proposal:
     end: DraftEnd = "length"
     parents: list[int] | None = None
     translation: tuple[SourceToken, ...] = ()
+    window: Levels = ()
 
 
 class ReadsHidden(Protocol):

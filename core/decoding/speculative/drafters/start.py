@@ -9,15 +9,17 @@ from typing import Any
 
 from ...protocol import LanguageModel
 from ..config import Speculative
+from ..lookahead.draft import LookaheadDraft, guesses
 from ..tree.contexts import start_tree
 from ..tree.drafting import TreeDraft
+from ..tree.paths import TokenTree
 from ..types import DraftRound
 from .head import HeadDraft
 from .jacobi import JacobiDraft, guess
 from .model import ModelDraft
 from .other_tokenizer import TranslatedDraft
 from .proposal import Draft
-from .text import Rule, TextDraft
+from .text import Rule, TextDraft, TextTreeDraft
 
 
 def start_draft(
@@ -35,8 +37,12 @@ def start_draft(
         ConfigError, ModelError: the draft or a setting doesn't suit the target.
         PromptError: the prompt doesn't fit into the draft's context window.
     """
+    if config.source.looks_ahead:
+        return LookaheadDraft(target, prompt_ids, config)
     if config.source.from_rounds:
         return JacobiDraft(target, config)
+    if config.source.from_text and config.drafts_tree:
+        return TextTreeDraft(_named(config.source.tree), target, config)
     if config.source.from_text:
         return TextDraft(text_rule(config), target, config)
     model = drafting_model(target, draft, config)
@@ -67,11 +73,17 @@ def drafting_model(
 
 def proposed_again(
     config: Speculative, rounds: Sequence[DraftRound], ids: Sequence[int], length: int
-) -> list[int]:
+) -> TokenTree:
     """Return the tokens that a source without a model proposes after these rounds and ids."""
-    if config.source.from_rounds:
-        return guess(rounds, ids, length)
-    return text_rule(config)(ids, config, length)
+    source = config.source
+    if source.looks_ahead:
+        return guesses(rounds, ids, config, length)
+    if source.from_rounds:
+        return TokenTree.line(guess(rounds, ids, config, length))
+    if config.drafts_tree:
+        tree: TokenTree = _named(source.tree)(ids, config, length)
+        return tree
+    return TokenTree.line(text_rule(config)(ids, config, length))
 
 
 def text_rule(config: Speculative) -> Rule:

@@ -41,6 +41,12 @@ class NodeSource(Protocol):
         """
         ...
 
+    def see(self, hidden: Tensor) -> None:
+        """Take in the target's hidden states `[n, width]` of the emitted tokens that it has read;
+        only a head needs them.
+        """
+        ...
+
     def keep(self, nodes: Sequence[int]) -> CacheSizes | None:
         """End a round with the path that was accepted; return the round's cache sizes."""
         ...
@@ -203,6 +209,10 @@ class TreeDraft:
             parents=[node.parent for node in nodes],
         )
 
+    def see(self, hidden: Tensor) -> None:
+        """Give a head the target's hidden states of the tokens that it has emitted."""
+        self._source.see(hidden)
+
     def keep(self, path: Sequence[int]) -> CacheSizes | None:
         """Forget the tree but for an accepted path; return this round's cache sizes."""
         read = [self._nodes[at].source for at in path]
@@ -211,4 +221,6 @@ class TreeDraft:
 
 def most_nodes(config: Speculative) -> int:
     """Return the largest number of nodes of a round's tree."""
+    if config.source.looks_ahead:
+        return config.lookahead_guesses * config.draft_length
     return config.tree_nodes or nodes_of(config.widths)

@@ -20,20 +20,12 @@ from ....decoding.protocol import LanguageModel, offers
 from ....decoding.reasoning.calculator import CALL, CALL_MARKS, RESULT
 from ....decoding.reasoning.split import marks_of
 from ..errors import unsupported
+from .bounds import bounded
 from .formats import constraint_of
 from .tools import Tool, Tools
 
 # Limit on calls of one answer.
 MOST_CALLS = 8
-# Limit on items of a list in a call that a model writes without knowing tools.
-_MOST_ITEMS = 8
-# Limit on numbers there, whose digits would go on too.
-_MOST = 10**9 - 1
-# Step of those with decimals.
-_DECIMALS = 0.0001
-# Keywords that bound a string or a number already.
-_BOUNDS = {"maxLength", "enum", "const", "pattern", "format", "$ref", "anyOf", "oneOf", "allOf"}
-_RANGE = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 CALCULATOR = "calculator"
 _EXPRESSION = r"/[0-9.()+*\/ -]{1,200}/"
@@ -122,49 +114,6 @@ def syntax_of(model: LanguageModel, tools: Tools, *, thinks: bool, limit: int) -
         allowed = [replace(t, parameters=bounded(t.schema, limit)) for t in tools.allowed]
         tools = replace(tools, allowed=tuple(allowed), several=False)
     return CallSyntax(_json_calls(model, tools, tags, thinks), tags)
-
-
-def bounded(schema: Mapping[str, Any], limit: int) -> dict[str, Any]:
-    """Return a stricter schema whose values end within a number of tokens, where they can: bounds
-    for strings, numbers and lists without one, and no properties beside those that are named.
-    """
-    strings = json.dumps(schema).count('"string"')
-    kept: dict[str, Any] = _bounded(schema, max(limit // (4 * max(strings, 1)), 8))
-    return kept
-
-
-def _bounded(schema: Any, length: int) -> Any:
-    if isinstance(schema, list):
-        return [_bounded(part, length) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    kept = {
-        name: held if name in ("enum", "const", "default", "examples") else _bounded(held, length)
-        for name, held in schema.items()
-    }
-    if schema.get("type") == "string" and not schema.keys() & _BOUNDS:
-        kept["maxLength"] = max(length, _least(schema, "minLength"))
-    if schema.get("type") in ("integer", "number") and not schema.keys() & (_BOUNDS | _RANGE):
-        kept |= {"minimum": -_MOST, "maximum": _MOST}
-        if schema["type"] == "number":
-            kept["multipleOf"] = _DECIMALS
-    if schema.get("type") == "array" and "maxItems" not in schema:
-        kept["maxItems"] = max(_MOST_ITEMS, _least(schema, "minItems"))
-    if schema.get("type") == "object" and schema.keys() <= {"type", "title", "description"}:
-        # Names have no bound but that of a pattern.
-        kept["patternProperties"] = {
-            "^[A-Za-z0-9_]{1,16}$": {"type": "string", "maxLength": length}
-        }
-        kept |= {"additionalProperties": False, "maxProperties": _MOST_ITEMS}
-    if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":
-        kept.setdefault("additionalProperties", False)
-    return kept
-
-
-def _least(schema: Mapping[str, Any], name: str) -> float:
-    """Return a lower bound; 0 for a wrong one, as llguidance reads only what arguments use."""
-    bound = schema.get(name)
-    return bound if isinstance(bound, int | float) else 0
 
 
 def _expression_parameter(tools: Sequence[Tool]) -> str:
