@@ -21,6 +21,8 @@ CONVERTED = (
     *("core/figures/compare/", "core/figures/diffusion/", "core/figures/inside/"),
     *("core/figures/many/", "core/figures/read/"),
     *("core/figures/evaluate/", "core/lessons/", "assets/lessons/"),
+    # Errors, declarations and checks; the endpoint and the command line stay English.
+    *("core/decoding/", "core/evaluation/", "core/export/", "core/models/", "core/traces/"),
     # The pages' scripts, and the rooms.
     *(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py")),
     *("pages/ui/classroom/", "pages/ui/compare/", "pages/ui/course/", "pages/ui/diffusion/"),
