@@ -202,7 +202,7 @@ def fork_points_checked(
 
 
 VERDICT_WORDS: dict[Verdict, str] = {
-    "consistent": "Consistent",
+    "consistent": N_("Consistent"),
     "proved": N_("Proved by the model"),
     "failed": N_("Not proved"),
 }

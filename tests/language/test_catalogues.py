@@ -12,7 +12,7 @@ from babel.messages.catalog import Message as Entry
 from babel.messages.mofile import write_mo
 
 from core.language.catalogue import DOMAIN, ENGLISH, LANGUAGES, LOCALES, SCRIPT_TEXTS
-from core.language.make_messages import ROOT, script_texts, stored, template
+from core.language.make_messages import ROOT, is_translated, script_texts, stored, template
 
 TRANSLATED = [language for language in LANGUAGES if language != ENGLISH]
 # Rooms whose texts are all translated; the list only ever gets longer.
@@ -39,10 +39,6 @@ _SAME = re.compile(r"Best of N|[A-Z0-9 +/&.:-]*|top-[kp]|min-p|[^A-Za-z]*")
 
 def entries(catalog: Catalog) -> list[Entry]:
     return [entry for entry in catalog if entry.id]
-
-
-def _is_translated(entry: Entry | None) -> bool:
-    return entry is not None and not entry.fuzzy and all(forms(entry.string))
 
 
 def forms(text: object) -> list[str]:
@@ -76,7 +72,7 @@ def test_no_entry_of_a_converted_room_is_missing_or_fuzzy(language: str, code: C
         entry.id
         for entry in entries(code)
         if any(path.startswith(CONVERTED) for path, _ in entry.locations)
-        and not _is_translated(catalog.get(entry.id))
+        and not is_translated(catalog.get(entry.id))
     ]
     assert lacking == []
 
