@@ -117,7 +117,7 @@ def _model_of_right(
         ConfigError: no model is named for the right run, and another one made it.
         ModelError: it can't be found or used.
     """
-    from ...decoding.checks.same_model import is_of_dtype, made_by
+    from ...decoding.loop.same_model import is_of_dtype, made_by
 
     if args.right_model is not None:
         return _with_draft(load_as(right.dtype, args.right_model, args), right, args)

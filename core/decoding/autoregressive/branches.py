@@ -7,12 +7,12 @@ from functools import partial
 from time import perf_counter
 
 from ...language import Message
-from ..checks.same_model import made_by
 from ..config import MethodConfig
 from ..counting import counted, nth
 from ..decode import steps_of
 from ..errors import ConfigError
 from ..loop.run import doubled_start, record_run
+from ..loop.same_model import made_by
 from ..methods import method_of
 from ..protocol import Context, LanguageModel
 from ..record.steps import Step, TokenStep

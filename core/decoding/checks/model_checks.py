@@ -15,6 +15,7 @@ from ..config import Ended, MethodConfig
 from ..counting import at_step, nth
 from ..errors import DecodingError
 from ..loop.run import doubled_start, read_again, run_notes, token_limit
+from ..loop.same_model import is_finer, is_of_dtype, made_by
 from ..loop.second import second_forwards
 from ..loop.text import Ending, TextStream
 from ..methods import method_of
@@ -35,7 +36,6 @@ from .forwards import (
 )
 from .known_tokens import asked_again
 from .run_text import run_text_faults
-from .same_model import is_finer, is_of_dtype, made_by
 from .token_replay import SAME_STAGES, RecordAgain, TokenReplay, record_picked
 
 

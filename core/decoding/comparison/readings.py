@@ -11,10 +11,10 @@ from torch import Tensor
 from ...language import N_, Message
 from ..autoregressive.config import as_single_tokens
 from ..autoregressive.engine import shaper_of
-from ..checks.same_model import is_of_dtype
 from ..constraints.reading import answer_from
 from ..decode import collect
 from ..errors import ConfigError
+from ..loop.same_model import is_of_dtype
 from ..loop.second import WithDraft
 from ..protocol import LanguageModel
 from ..record.steps import TokenStep
