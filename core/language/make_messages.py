@@ -43,8 +43,8 @@ def texts() -> Iterator[tuple[MessageId, str]]:
     yield from _of(ROOT / "core/decoding/methods.py", _of_settings())
     for path in sorted((ROOT / "assets" / "lessons").glob("*.yaml")):
         yield from _of(path, _of_lesson(yaml.safe_load(path.read_text(encoding="utf-8"))))
-    for name in ("models/target/prompts.json", "prompts/smollm2.json"):
-        path = ROOT / "assets" / name
+    menus = sorted((ROOT / "assets" / "prompts").glob("*.json"))
+    for path in (ROOT / "assets" / "models" / "target" / "prompts.json", *menus):
         examples = json.loads(path.read_text(encoding="utf-8"))
         yield from _of(path, (row[key] for row in examples for key in ("label", "look_for")))
 
