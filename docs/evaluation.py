@@ -15,6 +15,7 @@ from core.evaluation.plan.plan_file import read_plan
 from core.evaluation.plan.run import evaluate_to_file, loaded
 from core.evaluation.plan.statistics import all_paired, frame_of, results
 from core.evaluation.scoring.intervals import wilson
+from core.installation import ASSETS
 
 # %% [markdown]
 # ## A plan
@@ -70,8 +71,7 @@ for count in (8, 24, 100, 400):
 # read without running anything.
 
 # %%
-assets = next(folder for folder in (Path("assets"), Path("../assets")) if folder.exists())
-stored = read_evaluation(assets / "evaluation/samplers.jsonl")
+stored = read_evaluation(ASSETS / "evaluation/samplers.jsonl")
 figures.evaluate_accuracy(stored)
 
 # %%

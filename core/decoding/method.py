@@ -36,6 +36,8 @@ class Method(Generic[Config]):
         rows: number of sequences that a step runs through its models, from the config.
         outcome: `(steps, config, draft)` with the draft model or None; returns the run's tokens and
             own data.
+        told: returns the own data that the model tells after a run in its thread; None if the steps
+            have all of it.
         notes: returns notes that explain choices made for the user.
         require_draft: raises ConfigError if the draft's id (None without a draft) doesn't suit the
             config; None for a method without a draft model.
@@ -57,6 +59,7 @@ class Method(Generic[Config]):
     compares: bool = False
     rows: Callable[[Config], int] = lambda _: 1
     outcome: Callable[[Sequence[Step], Config, Any], RunTokens] = emitted_tokens
+    told: Callable[[Any], MethodRecord] | None = None
     notes: Callable[[Config], tuple[Note, ...]] = lambda _: ()
     require_draft: Callable[[Config, str | None], None] | None = None
     reference: Callable[[Config], dict[str, Any] | None] = lambda _: None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from ..decoding.by_engine.told import ToldSpeculation, told_in
 from ..decoding.counting import counted
 from ..decoding.errors import TraceError
 from ..decoding.record.bounds import MAX_COUNT
@@ -46,6 +47,7 @@ class ForeignAnswer:
         choices: number of choices in it; the tokens belong to the first.
         prompt, prompt_ids: empty where the answer doesn't hold them.
         finish: as the server names the end; empty if it doesn't.
+        told: its own speculative decoding; None if the answer tells nothing of it.
     """
 
     model: str
@@ -55,6 +57,7 @@ class ForeignAnswer:
     prompt: str = ""
     prompt_ids: tuple[int, ...] = ()
     finish: str = ""
+    told: ToldSpeculation | None = None
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -142,6 +145,7 @@ def read_foreign(raw: bytes | str) -> ForeignAnswer:
         max(1, choices if alone else len(bodies)),
         *_prompt_of(bodies[0]),
         _end_of(bodies if alone else bodies[:1]),
+        next(filter(None, map(told_in, reversed(bodies if alone else bodies[:1]))), None),
     )
 
 

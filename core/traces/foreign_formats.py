@@ -148,8 +148,9 @@ settings be compared with the scores. The trace equals that of `collect` with th
   it a note says that they are unknown, and no check compares them; beam sampling needs it.
 - A logits processor of one's own, other end-of-sequence tokens than the model's, and other ways of
   generating (assisted, prompt lookup, ...) are refused with a sentence.
-- transformers passes neither a streamer nor the tokenizer of `stop_strings` on to a
-  `custom_generate`: record runs with stop strings by `from_generate`.
+- transformers passes no streamer, no `assistant_model` and no tokenizer of `stop_strings` on to a
+  `custom_generate`: a recorded run has none of them. Record runs with stop strings by
+  `from_generate`.
 
 ## Answers with log-probabilities
 

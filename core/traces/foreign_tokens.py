@@ -193,8 +193,9 @@ def _id(value: Any) -> int | None:
 def _of_vllm(outputs: Sequence[JsonObject]) -> Iterator[_Place]:
     """Yield the tokens of a completion of vLLM: at each place the named tokens by id."""
     for output in outputs:
-        ids, places = _list(output.get("token_ids")), output.get("logprobs")
-        for token_id, place in _together(ids, places if isinstance(places, list) else []):
+        places = output.get("logprobs")
+        ids = _list(output.get("token_ids")) if isinstance(places, list) else []
+        for token_id, place in _together(ids, places):
             named = dict(_by_id(place))
             if _id(token_id) not in named:
                 raise TraceError(N_("A token of this answer is not among the tokens of its place."))

@@ -12,6 +12,7 @@ from dataclasses import is_dataclass
 from typing import Any
 
 from ..decoding.by_engine.config import ByEngine
+from ..decoding.by_engine.told import record_of
 from ..decoding.config import MAX_CANDIDATES, Ended
 from ..decoding.counting import sentences
 from ..decoding.errors import TraceError
@@ -128,6 +129,7 @@ def trace_of_answer(answer: ForeignAnswer) -> Trace:
         timings=Timings(0.0, 0.0, 0.0),
         notes=tuple(_notes(answer, ids)),
         known=known,
+        method_record=record_of(answer.told),
     )
 
 

@@ -253,7 +253,7 @@ def runs_to_frame(traces: Iterable[Trace], rows: str = "steps") -> pd.DataFrame:
         rows: a key of `TABLES`.
 
     Raises:
-        TraceError: there is no such table, or no trace.
+        TraceError: there is no such table, no trace, or something else than traces.
 
     Example:
         >>> model = load_model("embedded:target")
@@ -268,6 +268,13 @@ def runs_to_frame(traces: Iterable[Trace], rows: str = "steps") -> pd.DataFrame:
     runs = list(traces)
     if not runs:
         raise TraceError(N_("There is no trace to make a table of."))
+    if not all(isinstance(run, Trace) for run in runs):
+        raise TraceError(
+            N_(
+                "Give a list of traces, such as runs_to_frame([trace]); read_trace and "
+                "Trace.from_jsonl read files."
+            )
+        )
     settings = [
         {"model_id": run.model_id, "prompt": run.prompt, **_settings(run.to_dict()["config"])}
         for run in runs

@@ -378,3 +378,21 @@ def test_thinking_is_not_scored_as_the_answer(models) -> None:
     assert reply_of(collect(model, ids, Greedy(max_new_tokens=5)), model) == ""
     opened = [*ids, *model.encode("<think>")]
     assert reply_of(collect(model, opened, Greedy()), model) == reply
+
+
+def test_a_forward_of_an_early_exit_counts_by_its_share_of_the_layers(models) -> None:
+    counted = Counted(models["embedded:target"])
+    config = Speculative(
+        max_new_tokens=9, drafter="early_exit", exit_layer=2, shaping=Shaping(temperature=0.0)
+    )
+    trace = collect(counted.as_model(), "Once upon", config)
+    layers = models["embedded:target"].layers.count
+    drafted = sum(len(step.drafted) for step in trace.rounds)
+    assert counted.forwards == 1 + len(trace.rounds)
+    # The prompt and each drafted token took one forward of two layers.
+    assert counted.early_forwards == pytest.approx((1 + drafted) * 2 / layers)
+    counted.reset()
+    tree = collect(counted.as_model(), "Once upon", replace(config, tree_widths="2,1"))
+    assert counted.forwards == 1 + len(tree.rounds)
+    levels = sum(step.depth for step in tree.rounds)
+    assert counted.early_forwards == pytest.approx((1 + levels) * 2 / layers)

@@ -81,6 +81,23 @@ def test_the_left_model_does_not_read_another_one_s_run(of_other, tmp_path, caps
     assert "by --right-model" in capsys.readouterr().err and not out.exists()
 
 
+@pytest.mark.parametrize(
+    ("models", "words"),
+    [
+        (["draft"], "name the left run's model by --model"),
+        (["target", "--right-model", "embedded:target"], "the right run's model by --right-model"),
+    ],
+)
+def test_a_model_that_made_another_run_reads_none(
+    models, words, of_other, tmp_path, capsys
+) -> None:
+    out = tmp_path / "both.json"
+    name, *more = models
+    asked = ["compare", *of_other, "--model", f"embedded:{name}", *more, "--read", "left"]
+    assert main([*asked, "--json", str(out)]) == 2
+    assert words in capsys.readouterr().err and not out.exists()
+
+
 def test_the_left_model_is_loaded_once(folder, runs, tmp_path, monkeypatch) -> None:
     loads = []
     monkeypatch.setattr(

@@ -114,6 +114,9 @@ def test_what_is_no_table_and_no_trace_is_refused() -> None:
         trace.to_pandas("step")
     with pytest.raises(TraceError, match="no trace to make a table of"):
         runs_to_frame([])
+    for other in (trace, "run.json", [trace, None]):
+        with pytest.raises(TraceError, match="Give a list of traces"):
+            runs_to_frame(other)  # type: ignore[arg-type]
 
 
 def test_the_page_is_written_from_the_tables_and_its_code_runs(

@@ -51,7 +51,7 @@ def run(args: Namespace) -> int:
 
     _require_options(args)
     left, right = read_trace(args.left), read_trace(args.right)
-    model_of_left = cache(lambda: _with_draft(load_as(left.dtype, args.model, args), left, args))
+    model_of_left = cache(lambda: _load_maker("--model", args.model, left, args))
 
     def again(at: int) -> StepAgain:
         from ...decoding.comparison.deciding import ModelStep
@@ -99,10 +99,24 @@ def _require_options(args: Namespace) -> None:
         require_writable(args.json, "--json")
 
 
-def _with_draft(model: Any, run: Trace, args: Namespace) -> Any:
-    """Return the model with the draft of --draft, if there is one."""
+def _load_maker(option: str, name: str, run: Trace, args: Namespace) -> Any:
+    """Return the model that made the run, with the draft of --draft if there is one.
+
+    Raises:
+        ConfigError: another model made it; the message names the option.
+        ModelError: the model can't be found or used.
+    """
+    from ...decoding.checks.model_checks import made_by
     from ...decoding.loop.second import WithDraft
 
+    model = load_as(run.dtype, name, args)
+    # Without a revision the same weights may have another name.
+    if run.model_revision and not made_by(run, model):
+        side = "right" if option == "--right-model" else "left"
+        raise ConfigError(
+            f"{brief(run.model_id)} made the {side} run, and {option} is "
+            f"{brief(model.model_id)}: name the {side} run's model by {option}."
+        )
     if args.draft is None:
         return model
     return WithDraft(model, load_as(run.draft_dtype, args.draft, args))
@@ -120,7 +134,7 @@ def _model_of_right(
     from ...decoding.loop.same_model import is_of_dtype, made_by
 
     if args.right_model is not None:
-        return _with_draft(load_as(right.dtype, args.right_model, args), right, args)
+        return _load_maker("--right-model", args.right_model, right, args)
     model = model_of_left()
     if not made_by(right, model) and (right.model_id, right.model_revision) != (
         left.model_id,
@@ -131,7 +145,7 @@ def _model_of_right(
             "name the right run's model by --right-model."
         )
     same = args.dtype is not None or is_of_dtype(right.dtype, model)
-    return model if same else _with_draft(load_as(right.dtype, args.model, args), right, args)
+    return model if same else _load_maker("--model", args.model, right, args)
 
 
 def _print(left: Trace, right: Trace, parting: Parting) -> None:

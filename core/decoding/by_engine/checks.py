@@ -12,19 +12,34 @@ from ..protocol import LanguageModel
 from ..record.steps import TokenStep
 from ..record.trace import Check, Trace
 from .config import ByEngine
+from .told import told_of
 
 _STAGES = ["raw", "server", "final"]
 
 
 def self_checks(trace: Trace[ByEngine]) -> list[Check]:
     """Return the checks of the numbers; the server's draws can't be checked."""
-    return checked_if_whole(trace, whole, (*NUMBER_CHECKS, _drawn_by_the_server))
+    own = (_told,) if told_of(trace.method_record) else ()
+    return checked_if_whole(trace, whole, (*NUMBER_CHECKS, _drawn_by_the_server, *own))
 
 
 def _drawn_by_the_server(trace: Trace[ByEngine]) -> Check:
     faults = [fault for step in trace.token_steps if (fault := _fault(step))]
     detail = N_("steps with another; how it shaped and drew can't be checked")
     return count("tokens_of_server", faults, detail)
+
+
+def _told(trace: Trace[ByEngine]) -> Check:
+    """Check that the server's numbers of its own speculation add up."""
+    told, faults = told_of(trace.method_record), list[str]()
+    assert told is not None
+    if told.accepted > told.drafted:
+        faults.append(N_("more tokens were accepted than drafted"))
+    if told.each:
+        drafted, accepted = map(sum, zip(*told.each, strict=True))
+        if (drafted, accepted) != told[:2] or told.rounds not in (None, len(told.each)):
+            faults.append(N_("the rounds don't add up to the numbers of the run"))
+    return count("speculation_told", faults, N_("numbers that don't add up"))
 
 
 def _fault(step: TokenStep) -> str:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...language import N_
 from ..method import Method
+from ..record.steps import MethodRecord
 from .config import ByEngine
+from .told import EngineRecord, record_of, told_by
+
+
+def _told(model: Any) -> MethodRecord:
+    return record_of(told_by(getattr(model, "last_speculation", None)))
+
 
 BY_ENGINE = Method(
     config=ByEngine,
     engine=f"{__package__}.engine:generate",
+    record=EngineRecord,
+    told=_told,
     reads_prompt=False,
     takes_known=True,
     known=ByEngine.known_by,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..record.bounds import Index
+
 
 class ServerRound(NamedTuple):
     """A round of the server: the numbers of drafted and accepted tokens."""
 
-    drafted: int
-    accepted: int
+    drafted: Index
+    accepted: Index
 
 
 class ServerSpeculation(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ...language import N_
+from ..by_engine.told import told_of
 from ..record.trace import Trace
 from ..shaping.config import PENALTIES, SETTINGS
 from .parting import draws, setting_differences
@@ -36,6 +37,9 @@ def differences(left: Trace, right: Trace) -> Iterator[NamedDifference]:
             (N_("tokens of the prompt"), len(left.prompt_ids), len(right.prompt_ids)),
         ]
     yield from (_named(SettingDifference(*row)) for row in rows if row[1] != row[2])
+    told = _told(left), _told(right)
+    if told[0] != told[1]:
+        yield NamedDifference(N_("the server's speculation"), *told)
     greedy = not any(draws(run.config) for run in (left, right))
     for difference in setting_differences(left.config, right.config):
         name = difference.name
@@ -49,6 +53,11 @@ def differences_words(left: Trace, right: Trace) -> str:
     if not named:
         return "Model, prompt and settings are the same."
     return f"They differ in {', '.join(named)}."
+
+
+def _told(trace: Trace) -> str:
+    told = told_of(trace.method_record)
+    return "none told" if told is None else told.words
 
 
 def _named(difference: SettingDifference) -> NamedDifference:

@@ -210,6 +210,8 @@ def _trace(
 ) -> Trace[Config]:
     method = method_of(config)
     token_ids, record = method.outcome(steps, config, draft)
+    if method.told is not None:
+        record = method.told(model)
     notes = run_notes(model, config, prompt_ids, token_ids, steps)
     return Trace(
         model_id=model.model_id,

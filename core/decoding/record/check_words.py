@@ -37,6 +37,7 @@ CHECK_WORDS = {
     "generate_hypotheses": N_(
         "transformers' generate finds the same hypotheses, scores and parents"
     ),
+    "speculation_told": N_("the server's numbers of its own speculation add up"),
     "tokens_of_server": N_("every token is said to be the server's own"),
     "prompt_again": N_("the model gives the prompt's numbers again"),
     "server_again": N_(

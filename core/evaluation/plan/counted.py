@@ -20,15 +20,27 @@ from ...decoding.protocol import (
 
 
 class Counted(Wrapped):
-    """A model that counts its forwards; a prompt counts as one."""
+    """A model that counts its forwards; a prompt counts as one.
+
+    `early_forwards` are those of its first layers as a model, each counted by its share of the
+    layers.
+    """
 
     def __init__(self, model: LanguageModel) -> None:
         super().__init__(model)
-        self.forwards = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin to count anew."""
+        self.forwards, self.early_forwards = 0, 0.0
+
+    def count(self) -> None:
+        """Count a forward."""
+        self.forwards += 1
 
     def start(self, prompt_ids: Sequence[int], **options: Any) -> Context:
         """Return a context whose forwards are counted."""
-        self.forwards += 1
+        self.count()
         return self.watch(self._inner.start(prompt_ids, **options))
 
     @property
@@ -43,12 +55,12 @@ class Counted(Wrapped):
 
     def fill(self, ids: Sequence[int]) -> torch.Tensor:
         """Return the logits of a canvas of masks."""
-        self.forwards += 1
+        self.count()
         return cast(torch.Tensor, self._inner.fill(ids))
 
     def encode_text(self, ids: Sequence[int]) -> EncodedText:
         """Return the text before a canvas of noise, whose forwards are counted."""
-        self.forwards += 1
+        self.count()
         return cast(EncodedText, _CountedText(self._inner.encode_text(ids), self))
 
     def as_model(self) -> LanguageModel:
@@ -62,8 +74,23 @@ class _CountedLayers(Wrapped):
         self._counter = counter
 
     def start(self, prompt_ids: Sequence[int], **options: Any) -> Context:
-        self._counter.forwards += 1
+        self._counter.count()
         return self._counter.watch(self._inner.start(prompt_ids, **options))
+
+    def first(self, count: int) -> LanguageModel:
+        share = count / self._inner.count
+        return _FirstLayers(self._inner.first(count), self._counter, share).as_model()
+
+
+class _FirstLayers(Counted):
+    """The first layers as a model, whose forwards the whole model counts by their share."""
+
+    def __init__(self, model: LanguageModel, whole: Counted, share: float) -> None:
+        super().__init__(model)
+        self._whole, self._share = whole, share
+
+    def count(self) -> None:
+        self._whole.early_forwards += self._share
 
 
 class _CountedText(Wrapped):
@@ -72,11 +99,11 @@ class _CountedText(Wrapped):
         self._counter = counter
 
     def extend(self, ids: Sequence[int]) -> None:
-        self._counter.forwards += 1
+        self._counter.count()
         self._inner.extend(ids)
 
     def denoise(self, canvas: Sequence[int], conditioning: torch.Tensor | None) -> torch.Tensor:
-        self._counter.forwards += 1
+        self._counter.count()
         return cast(torch.Tensor, self._inner.denoise(canvas, conditioning))
 
 
@@ -86,8 +113,17 @@ class _CountedContext(Wrapped):
         self._counter = counter
 
     def extend(self, ids: TokenRows) -> torch.Tensor:
-        self._counter.forwards += 1
+        self._counter.count()
         return cast(torch.Tensor, self._inner.extend(ids))
+
+    def extend_tree(
+        self,
+        ids: Sequence[int],
+        parents: Sequence[int],
+        hidden: list[torch.Tensor] | None = None,
+    ) -> torch.Tensor:
+        self._counter.count()
+        return cast(torch.Tensor, self._inner.extend_tree(ids, parents, hidden))
 
     def branch(self, rows: Sequence[int]) -> Context:
         return self._counter.watch(self._inner.branch(rows))
@@ -95,11 +131,11 @@ class _CountedContext(Wrapped):
 
 class _CountedHidden(_CountedContext):
     def extend_hidden(self, ids: TokenRows) -> torch.Tensor:
-        self._counter.forwards += 1
+        self._counter.count()
         return cast(torch.Tensor, self._inner.extend_hidden(ids))
 
     def extend_both(self, ids: TokenRows) -> tuple[torch.Tensor, torch.Tensor]:
-        self._counter.forwards += 1
+        self._counter.count()
         return cast("tuple[torch.Tensor, torch.Tensor]", self._inner.extend_both(ids))
 
 

@@ -120,8 +120,8 @@ class _Runners:
         if draft is not None:
             draft_ids = draft_ids_for(draft.as_model(), question, way, ids)
             self._prompts[way.draft].read(ids, draft_ids)
-            draft.forwards = 0
-        target.forwards = 0
+            draft.reset()
+        target.reset()
         trace = collect(
             target.as_model(),
             ids,
@@ -152,7 +152,7 @@ class _Runners:
             prompt_tokens=len(trace.prompt_ids),
             tokens=len(trace.token_ids),
             forwards=target.forwards,
-            draft_forwards=draft.forwards if draft else 0,
+            draft_forwards=draft.forwards if draft else target.early_forwards or 0,
             drafted=sum(len(round_.drafted) for round_ in rounds),
             accepted=sum(len(round_.accepted) for round_ in rounds),
             finish_reason=trace.finish_reason,

@@ -204,7 +204,8 @@ class EvaluationRow:
         reference_tokens: number of tokens in that sum.
         leaks: template text in `text`, as `(first character, end, kind)`.
         prompt_tokens, tokens: number of tokens in the target's prompt, and emitted.
-        forwards, draft_forwards: forwards of target and draft, including the prompt's.
+        forwards, draft_forwards: forwards of target and draft, including the prompt's; one of an
+            early exit counts as its share of the target's layers.
         drafted, accepted: draft tokens proposed and accepted; 0 without a draft.
         seconds: duration of the run, without loading and scoring.
         mean_logprob: mean over the emitted tokens, in nats; None for methods without it.
@@ -227,7 +228,7 @@ class EvaluationRow:
     prompt_tokens: int
     tokens: int
     forwards: int
-    draft_forwards: int
+    draft_forwards: int | float
     drafted: int
     accepted: int
     finish_reason: FinishReason

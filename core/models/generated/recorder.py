@@ -33,8 +33,8 @@ class RecordGenerate:
     """Recorder for `model.generate(..., custom_generate=recorder)`; `trace` is the last run's.
 
     The run is transformers' own, and returns what it returns without a recorder. transformers
-    passes neither a streamer nor the tokenizer of `stop_strings` on to a `custom_generate`; use
-    `from_generate` for a run with stop strings.
+    passes no streamer, no assistant model and no tokenizer of `stop_strings` on to a
+    `custom_generate`: the run has none of them. Use `from_generate` for a run with stop strings.
 
     Args:
         tokenizer: the model's tokenizer.

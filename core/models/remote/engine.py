@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from threading import local
 from typing import Any, NamedTuple
 
 from ...decoding.by_engine.config import ByEngine
@@ -49,8 +50,16 @@ class Engine(ABC):
 
     def __init__(self, address: Address, client: Client) -> None:
         self._address, self._client = address, client
-        # The server's report on speculation in its last run.
-        self.last_speculation: Any = None
+        self._last = local()
+
+    @property
+    def last_speculation(self) -> Any:
+        """The server's report on speculation in the last run of this thread, unchanged."""
+        return getattr(self._last, "speculation", None)
+
+    @last_speculation.setter
+    def last_speculation(self, report: Any) -> None:
+        self._last.speculation = report
 
     @property
     def label(self) -> str:

@@ -95,8 +95,10 @@ class LlamaCppEngine(Engine):
             **asked_settings("llamacpp", config),
             "stop": [],
         }
+        self.last_speculation = None
         most = most_bytes(limit, count, _BYTES_OF_ENTRY)
         for event in self._client.events("/completion", body, most_bytes=most):
+            self.last_speculation = part_of(event, "timings") or self.last_speculation
             for token in list_in(event, "completion_probabilities"):
                 tops, token_id = list_in(token, "top_logprobs"), part_of(token, "id")
                 yield _said([token, *(top for top in tops if part_of(top, "id") != token_id)])

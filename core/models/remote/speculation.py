@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...decoding.by_engine.config import ByEngine
-from ...decoding.by_engine.speculation import ServerRound, ServerSpeculation
+from ...decoding.by_engine.speculation import ServerSpeculation
+from ...decoding.by_engine.told import told_by
 from ...decoding.decode import collect
 from ...decoding.errors import ModelError
 from ...language import N_, Message
 from .model import COUNT, RemoteModel
-from .rows import part_of
 
 # A line of /metrics, in Prometheus' text format, with vLLM's or llama.cpp's prefix.
 _COUNTER = re.compile(
@@ -26,7 +26,6 @@ _ADVICE = {
     "detailed for the rounds of a run"
 }
 _POSITION = re.compile(r'position="(\d{1,3})"')
-_MOST_ROUNDS = 100_000
 
 
 def speculation_in_a_run(
@@ -51,7 +50,8 @@ def speculation_in_a_run(
         return None
     counted = _counters(model)
     counted.subtract(before)
-    rounds = _rounds(model.last_speculation)
+    told = told_by(model.last_speculation)
+    rounds = told.each if told is not None else ()
     if not rounds and counted["drafts"] <= 0:
         if "drafts" in before or isinstance(model.last_speculation, dict):
             raise ModelError(
@@ -88,14 +88,3 @@ def _counters(model: RemoteModel) -> Counter[str]:
         position = _POSITION.search(labels)
         counts[position[1] if position else name] += int(float(value))
     return counts
-
-
-def _rounds(report: Any) -> tuple[ServerRound, ...]:
-    drafted, accepted = part_of(report, "per_step_drafted"), part_of(report, "per_step_accepted")
-    whole = isinstance(drafted, list) and isinstance(accepted, list)
-    if not whole or len(drafted) != len(accepted) or len(drafted) > _MOST_ROUNDS:
-        return ()
-    pairs = list(zip(drafted, accepted, strict=True))
-    if not all(type(d) is type(a) is int and 0 <= a <= d <= 1_000 for d, a in pairs):
-        return ()
-    return tuple(ServerRound(*pair) for pair in pairs)

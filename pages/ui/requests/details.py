@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.decoding.by_engine.told import told_of
 from core.decoding.counting import counted, duration
 from core.decoding.methods import config_to_dict
 from core.language import N_, tr, trn
@@ -56,6 +57,9 @@ def _settings(record: Record, choice: int) -> None:
         st.subheader(tr("As it was understood"), anchor=False)
         if choice >= 0:
             _json(config_to_dict(record.configs[choice]), 360)
+            trace = record.traces[choice] if choice < len(record.traces) else None
+            if trace is not None and (told := told_of(trace.method_record)) is not None:
+                st.text(tr("Its server’s own speculation: {told}", told=told.words))
         else:
             st.text(tr("No run of it has begun: its settings are not known."))
 

@@ -92,6 +92,9 @@ def draw(view: RequestsView, answer: ForeignAnswer) -> None:
         st.subheader(tr("What this answer can't tell"), anchor=False)
         for sentence in answer.unknown:
             st.text(f"– {sentence}")
+        if answer.told is not None:
+            st.subheader(tr("Its own speculation, as the server says it"), anchor=False)
+            st.text(tr(answer.told.words))
     st.subheader(tr("Every token"), anchor=False)
     _draw_all(answer)
 
