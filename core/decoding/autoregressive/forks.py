@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ...language import Message
+from ...language import N_, Message
 from ..counting import nth
 from ..errors import ConfigError
 from ..protocol import LanguageModel
@@ -117,13 +117,8 @@ def grow_above(
             Message("The least probability lies between 0 and 1, got {least:g}.", least=least)
         )
     if not 1 <= depth <= MOST_DEPTH:
-        raise ConfigError(
-            Message(
-                "A growth forks 1 to {most_depth} steps in a row, got {depth}.",
-                most_depth=MOST_DEPTH,
-                depth=depth,
-            )
-        )
+        words = N_("A growth forks 1 to {most_depth} steps in a row, got {depth}.")
+        raise ConfigError(Message(words, most_depth=MOST_DEPTH, depth=depth))
     runs: list[Grown] = []
     for at in range(at_step, at_step + depth):
         for parent, candidates in _choices(trace, runs, at, least, known, most - len(runs)):
@@ -138,16 +133,12 @@ def grow_above(
             if any(own.finish_reason == "cancelled" for own in made):
                 return tuple(runs)
     if not runs:
-        raise ConfigError(
-            Message(
-                "No other candidate of step {at_step} has a probability of {least:g} "
-                "({percent:g} %) or more and no run yet; lower it, or take another "
-                "step.",
-                at_step=nth(at_step),
-                least=least,
-                percent=100 * least,
-            )
+        words = N_(
+            "No other candidate of step {at_step} has a probability of {least:g} ({percent:g} %) "
+            "or more and no run yet; lower it, or take another step."
         )
+        values = {"at_step": nth(at_step), "least": least, "percent": 100 * least}
+        raise ConfigError(Message(words, **values))
     return tuple(runs)
 
 

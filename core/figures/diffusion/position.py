@@ -69,7 +69,7 @@ def canvas_position_data(trace: Trace, position: int) -> TableRows:
         ),
         theme.in_words(N_("{Hue}: probability. Empty: not among the likeliest five.")),
     ),
-    alt=lambda position, steps, tokens, last: (
+    alt=lambda position, steps, tokens, filled: (
         tr(
             "Candidates of position {position} at steps {first} to {last}:",
             position=nth(position),
@@ -77,7 +77,12 @@ def canvas_position_data(trace: Trace, position: int) -> TableRows:
             last=nth(steps[-1]),
         ),
         ", ".join(visible_token(text, 16) for text in tokens.values()) + ".",
-        last,
+        filled
+        and tr(
+            "{token} was filled with {probability}.",
+            token=visible_token(filled.text, 16),
+            probability=percent(filled.prob),
+        ),
     ),
     key=lambda theme: [[(theme.accent, tr("filled at this step"), "<b>□</b>")]],
 )
@@ -107,19 +112,10 @@ def canvas_position(
         f"{chosen_label(show_token(text, _LABEL), theme, token == taken)} "
         for token, text in tokens.items()
     ]
-    last = (
-        tr(
-            "{token} was filled with {probability}.",
-            token=visible_token(filled.text, 16),
-            probability=percent(filled.prob),
-        )
-        if filled
-        else ""
-    )
     sheet = Sheet(
         theme,
         paper,
-        facts={"steps": steps, "tokens": tokens, "last": last},
+        facts={"steps": steps, "tokens": tokens, "filled": filled},
         plot_height=24 * len(tokens),
         left=left,
         below=96,

@@ -20,7 +20,7 @@ from core.installation import COMMAND
 from core.language import N_, Message, tr, trn
 from core.traces.data_path.steps import calls_in, calls_of, prompt_call, step_call
 from core.traces.data_path.types import FunctionCall
-from pages.ui.inside.rows import Data, Rows, box, chip
+from pages.ui.inside.rows import Data, FunctionRows, box, chip
 from pages.ui.inside.work import Recorded
 from pages.ui.run.display import panel
 from pages.ui.run.figures.token_strip import ending
@@ -52,7 +52,7 @@ def picture(trace: Trace, step: TokenStep, recorded: Recorded | None, waiting: s
         recorded: the recording; None until it is there.
         waiting: why there are no functions yet.
     """
-    rows = Rows()
+    rows = FunctionRows()
     calls: Sequence[FunctionCall] = recorded.path.calls if recorded else ()
     started = prompt_call(recorded.path) if recorded else None
     made = step_call(recorded.path, step.index) if recorded else None

@@ -16,7 +16,7 @@ _DEEPEST, _MOST_ROWS = 7, 400
 _NUMBERS = {"load": "1", "request": "2", "chat": "3", "ids": "4", "finish": "6", "answer": "7"}
 
 
-class Rows:
+class FunctionRows:
     """Rows of functions, numbered by their place in the picture."""
 
     def __init__(self) -> None:
