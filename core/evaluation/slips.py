@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ..decoding.reasoning.calculator import ERROR
 from ..decoding.reasoning.types import CalculatorCall
+from ..language import Message
 from .scoring.answers import normal_number
 
 _NUMBERS = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?|\.[0-9]+")
@@ -27,9 +28,11 @@ def slips(question: str, calls: Sequence[CalculatorCall], answer: str | None) ->
     sentences = []
     if strange:
         names = ", ".join(_brief(n) for n in strange[:_MOST]) + ", …" * (len(strange) > _MOST)
-        sentences.append(f"Called with what is not in the question: {names}.")
+        sentences.append(Message("Called with what is not in the question: {names}.", names=names))
     if results and answer is not None and answer not in results:
-        sentences.append(f"The answer, {_brief(answer)}, is not what the calculator gave.")
+        sentences.append(
+            Message("The answer, {answer}, is not what the calculator gave.", answer=_brief(answer))
+        )
     return tuple(sentences)
 
 

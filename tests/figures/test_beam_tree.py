@@ -8,7 +8,9 @@ import pytest
 
 from core import guess_parents, rerank
 from core.decoding.beam.replay import ranked_anew
+from core.decoding.constraints.value import constraint_in
 from core.decoding.record.steps import NO_RECORD
+from core.decoding.shaping.config import Shaping
 from core.figures import beam_step, beam_tree, beam_tree_data
 from core.figures.beam.columns import fitted
 from core.figures.beam.graph import (
@@ -191,7 +193,9 @@ def test_a_click_and_the_hover_tell_the_node():
             candidate = search.beam_steps[step].candidates[place]
             numbers = (candidate.logprob, candidate.cum_logprob)
             shown = [f"{value:.3f}".replace("-", "\u2212") for value in numbers]
-            assert list(values[3:6]) == [f"rank {candidate.rank}", *shown]
+            first, second, *_ = values[3].split("<br>")
+            assert first == f"step {step + 1} · rank {candidate.rank}"
+            assert second == "log-prob {} · sum {}".format(*shown)
 
 
 def test_a_run_without_a_step_is_a_sentence():
@@ -245,3 +249,24 @@ def test_the_sum_along_the_path_stands_beside_each_token_that_is_not_pruned(sear
                 total = search.beam_steps[step].candidates[place].cum_logprob
                 assert text.endswith(f">{nats(total, 2)}</span>")
     assert "font-size" not in "".join(trace_named(beam_tree(search), "best").text)
+
+
+def test_the_only_token_that_a_constraint_allows_has_a_dashed_border() -> None:
+    rule = constraint_in("choice= house very in\n in very")
+    search = make_search(2, 4, shaping=Shaping(constraint=rule))
+    figure = beam_tree(search, span=60)
+    forced = {
+        (at, place)
+        for at, step in enumerate(search.beam_steps)
+        for place, candidate in enumerate(step.candidates)
+        if step.masks[candidate.parent].allowed == 1
+    }
+    expected = sorted(
+        (left, lane) for node, (_, left, lane) in bars(figure).items() if node in forced
+    )
+    border = trace_named(figure, "forced")
+    corners = [*zip(border.x, border.y, strict=True)][::6]
+    assert expected and len(expected) < len(bars(figure))
+    assert sorted((x, y + 0.36) for x, y in corners) == [pytest.approx(spot) for spot in expected]
+    free = beam_tree(make_search(2, 4), span=60)
+    assert "forced" not in [trace.name for trace in free.data]

@@ -41,7 +41,7 @@ from core.figures import (
     nearest_boundaries,
     rows_data,
 )
-from core.figures.base.paper import Paper
+from core.figures.base.paper import SCREEN, Paper, printed
 from core.figures.base.theme import LIGHT
 from core.figures.decode.stage_bars import shown_stages
 from core.figures.lab.stages import shown_rows
@@ -128,6 +128,27 @@ def test_on_a_phone_many_panels_stand_in_rows_with_the_tokens_beside_each(lab) -
     heads = [note for note in figure.layout.annotations if note.name == "head"]
     assert [head.y for head in heads] == [1, 1, 1, lower.domain[1], lower.domain[1]]
     assert [head.x for head in heads[:2]] == [head.x for head in heads[3:]]
+
+
+def test_more_than_five_panels_stand_in_rows_on_a_screen_and_in_one_row_in_print() -> None:
+    step = make_lab(Shaping(temperature=0.8, top_k=9, top_p=0.9, min_p=0.01, typical_p=0.9)).step
+    names = [stage.name for stage in shown_stages(step.step)]
+    assert len(names) == 6
+    for paper, rows in ((SCREEN, 2), (printed(640), 1)):
+        figure = lab_stages(step, paper=paper)
+        assert len({trace_named(figure, name).yaxis for name in names}) == rows
+
+
+def test_xtc_s_number_and_what_it_removed_stand_above_the_stages() -> None:
+    for seed in range(8):
+        step = make_lab(Shaping(xtc_probability=0.5, xtc_threshold=0.02), seed=seed).step
+        stage = next(stage for stage in step.step.stages if stage.name == "xtc_probability")
+        subtitle = lab_stages(step).layout.meta["subtitle"]
+        removed = [c.rank for c in step.step.candidates if c.removed_by == stage.name]
+        assert f"its number {stage.noise:.4f}" in subtitle
+        assert bool(removed) == (stage.noise < 0.5)
+        ranks = ", ".join(map(str, removed))
+        assert (f"XTC removed ranks {ranks}, " in subtitle) == bool(removed)
 
 
 def test_a_removed_token_keeps_its_row_with_what_it_had() -> None:

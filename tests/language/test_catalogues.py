@@ -21,6 +21,8 @@ CONVERTED = (
     *("core/figures/compare/", "core/figures/diffusion/", "core/figures/inside/"),
     *("core/figures/many/", "core/figures/read/"),
     *("core/figures/evaluate/", "core/lessons/", "assets/lessons/"),
+    *("core/figures/beam/", "core/figures/reasoning/", "core/figures/lab/"),
+    *("pages/ui/beam/", "pages/ui/reasoning/", "pages/ui/lab/"),
     # Errors, declarations and checks; the endpoint and the command line stay English.
     *("core/decoding/", "core/evaluation/", "core/export/", "core/models/", "core/traces/"),
     # The pages' scripts, and the rooms.
@@ -34,7 +36,7 @@ CONVERTED = (
 _FIELD = re.compile(r"\{[^{}]*\}")
 _WORDS = re.compile(r"[A-Za-z]+ [A-Za-z]+")
 # No language's words: names, and abbreviations that all three use.
-_SAME = re.compile(r"Best of N|[A-Z0-9 +/&.:-]*|top-[kp]|min-p|[^A-Za-z]*")
+_SAME = re.compile(r"Best of N|ln p|ln S|[A-Z0-9 +/&.:-]*|top-[kp]|min-p|[^A-Za-z]*")
 
 
 def entries(catalog: Catalog) -> list[Entry]:

@@ -155,14 +155,12 @@ def rivals(search: Trace, greedy: Ran, samples: Sequence[Ran]) -> tuple[Rival, .
     hypothesis or a sample, that entry is missing.
     """
     penalty = getattr(search.config, "length_penalty", 1.0)
-    ranking = [_rival("Greedy", greedy, penalty)]
+    ranking = [_rival(N_("Greedy"), greedy, penalty)]
     if search.hypotheses:
         ranking.append(_searched(search, penalty))
     if samples:
-        name, spent = (
-            Message("Best of {samples} samples", samples=len(samples)),
-            sum(run.forwards for run in samples),
-        )
+        name = Message("Best of {samples} samples", samples=len(samples))
+        spent = sum(run.forwards for run in samples)
         drawn = (_rival(name, run, penalty) for run in samples)
         best = max(drawn, key=lambda rival: rival.score)
         ranking.append(best._replace(forwards=spent, rows=spent))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from ...language import Message
+from ..counting import listed
 from ..record.notes import RANKED_ANEW, Note
 from ..record.trace import Trace
 from .config import BeamSearch
@@ -239,12 +240,14 @@ def ranked_anew(trace: Trace, ranking: Reranking, new: BeamSearch) -> Trace:
     changed = {n: getattr(new, n) for n in RANKING if getattr(new, n) != getattr(old, n)}
     if not changed:
         return trace
-    settings = ", ".join(
-        f"{name.replace('_', ' ')} {_said(getattr(old, name))}" for name in changed
+    settings = listed(
+        Message(
+            "{name} {value}", name=Message(name.replace("_", " ")), value=_said(getattr(old, name))
+        )
+        for name in changed
     )
-    note = Note(
-        RANKED_ANEW, Message("ranked anew after a search with {settings}", settings=settings)
-    )
+    words = Message("ranked anew after a search with {settings}", settings=settings)
+    note = Note(RANKED_ANEW, words)
     shown = replace(
         trace,
         config=replace(old, **changed),

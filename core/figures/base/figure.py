@@ -60,7 +60,7 @@ class Figure(Generic[P]):
         values = bound.arguments
         drawn = self._draw(*args, **kwargs)
         if isinstance(drawn, str):
-            drawn = sentence(values["theme"], values["paper"], drawn, self._blank)
+            drawn = sentence(values["theme"], values["paper"], tr(drawn), self._blank)
         else:
             known = {**values, **drawn.facts}
             for name, words in self._words.items():

@@ -38,7 +38,7 @@ class ShownPart:
     def words(self) -> str:
         """The window as text, such as "Steps 1 to 40 of 163"."""
         ends = self.first + self.before, self.last + self.before
-        return span_of(f"{self.unit.capitalize()}s", *ends, self.total + self.before)
+        return tr(span_of(f"{self.unit.capitalize()}s", *ends, self.total + self.before))
 
     def sentence(self, paper: Paper) -> str:
         """Return the text as a sentence; empty if all columns are shown, or beside a page's

@@ -10,6 +10,7 @@ import networkx as nx
 
 from ...decoding.counting import counted, nth
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.figure import TableRows, figure, table
 from ..base.labels import show_token, table_text, visible_token
 from ..base.marks import add_note
@@ -75,27 +76,36 @@ def _factor(logprob: float) -> str:
 
 
 @figure(
-    "A search by hand",
+    N_("A search by hand"),
     beam_caption,
     beam_by_hand_data,
     subtitle=lambda tree, greedy, best: (
-        "On an edge: the probability of the next word. In a box: the product of its path.",
-        greedy == best and f"Greedy and beam search find {_product(tree, best)}.",
+        tr("On an edge: the probability of the next word. In a box: the product of its path."),
+        greedy == best
+        and tr("Greedy and beam search find {product}.", product=_product(tree, best)),
         greedy != best
-        and f"Greedy finds {_product(tree, greedy)}. Beam search also keeps the second word, and "
-        f"finds {_product(tree, best)}.",
+        and tr(
+            "Greedy finds {greedy}. Beam search also keeps the second word, and finds {best}.",
+            greedy=_product(tree, greedy),
+            best=_product(tree, best),
+        ),
     ),
     alt=lambda tree, greedy, best: (
-        f"Tree of a beam search over {counted(len(tree.graph['beams']) - 1, 'step')} with "
-        f"{len(tree) - 1} candidates.",
-        f"Greedy decoding finds {_product(tree, greedy, visible_token)}.",
-        f"The best path of the search is {_product(tree, best, visible_token)}.",
+        tr(
+            "Tree of a beam search over {steps} with {candidates}.",
+            steps=counted(len(tree.graph["beams"]) - 1, "step"),
+            candidates=counted(len(tree) - 1, "candidate"),
+        ),
+        tr("Greedy decoding finds {product}.", product=_product(tree, greedy, visible_token)),
+        tr(
+            "The best path of the search is {product}.", product=_product(tree, best, visible_token)
+        ),
     ),
     key=lambda theme, greedy, best: [
         [
-            (theme.first, "best path"),
-            greedy != best and (theme.accent, "greedy", "<b>─</b>"),
-            (theme.muted, "pruned", "a"),
+            (theme.first, tr("best path")),
+            greedy != best and (theme.accent, tr("greedy"), "<b>─</b>"),
+            (theme.muted, tr("pruned"), "a"),
         ]
     ],
 )
@@ -107,7 +117,11 @@ def beam_by_hand(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -
     steps = trace.beam_steps
     count = sum(len(step.candidates) for step in steps)
     if not 0 < len(steps) <= MOST_STEPS or count > MOST_NODES:
-        return f"A search by hand has 1 to {MOST_STEPS} steps and at most {MOST_NODES} candidates."
+        return tr(
+            "A search by hand has 1 to {steps} steps and at most {candidates} candidates.",
+            steps=MOST_STEPS,
+            candidates=MOST_NODES,
+        )
     tree = beam_graph(steps)
     best, greedy = best_path(tree, trace), greedy_path(tree)
     candidates = {

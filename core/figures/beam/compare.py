@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...decoding.beam.compare import Rival
 from ...decoding.counting import counted
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import NBSP, escaped, nats, plain_name, table_text
@@ -24,22 +25,16 @@ def beam_rivals_data(rivals: Sequence[Rival]) -> TableRows:
 
 
 @figure(
-    "Gain over greedy",
+    N_("Gain over greedy"),
     beam_caption,
     beam_rivals_data,
     subtitle=lambda rivals: (
-        "Each bar is the log-probability of the text; a shorter one is likelier.",
+        tr("Each bar is the log-probability of the text; a shorter one is likelier."),
         _really_took(rivals),
     ),
     alt=lambda rivals: (
-        "Total log-probabilities:",
-        "; ".join(
-            f"{plain_name(r.name, 30)} {nats(r.sum_logprob, 2)} nats over "
-            f"{counted(r.tokens, 'token')} with {'at least ' if r.at_least else ''}"
-            f"{counted(r.forwards, 'forward')}"
-            for r in rivals
-        )
-        + ".",
+        tr("Total log-probabilities:"),
+        "; ".join(map(_sum_words, rivals)) + ".",
         _really_took(rivals),
     ),
 )
@@ -50,7 +45,7 @@ def beam_rivals(
     forwards.
     """
     if not rivals:
-        return "Nothing was compared yet."
+        return tr("Nothing was compared yet.")
     best = max(rival.score for rival in rivals)
     lowest = min(rival.sum_logprob for rival in rivals)
     sheet = Sheet(
@@ -60,7 +55,7 @@ def beam_rivals(
         left=EDGE,
         right=EDGE,
         below=44,
-        explained=[[(theme.first, "the highest score")]],
+        explained=[[(theme.first, tr("the highest score"))]],
         traces=[
             {
                 "type": "bar",
@@ -76,7 +71,7 @@ def beam_rivals(
             }
         ],
         layout={
-            "xaxis": axis(theme, "nats", 4, range=[0, min(lowest * 1.02, -0.1)], nticks=6),
+            "xaxis": axis(theme, tr("nats"), 4, range=[0, min(lowest * 1.02, -0.1)], nticks=6),
             "yaxis": axis(theme, range=[len(rivals) - 0.45, -0.5], visible=False),
         },
     )
@@ -86,19 +81,37 @@ def beam_rivals(
 
 
 def _label(rival: Rival) -> str:
-    name = escaped(plain_name(rival.name, 30))
-    return f"<b>{name}</b>{NBSP} {nats(rival.sum_logprob, 2)} · score{NBSP}{nats(rival.score)}"
+    name = escaped(plain_name(tr(rival.name), 30))
+    score = tr("score {score}", score=nats(rival.score)).replace(" ", NBSP)
+    return f"<b>{name}</b>{NBSP} {nats(rival.sum_logprob, 2)} · {score}"
 
 
 def _spent(rival: Rival) -> str:
     spent = _forwards_rows(rival.forwards, rival.rows)
-    anew = "would take " if rival.ran_forwards is not None else ""
-    least = "at least " if rival.at_least else ""
-    return f"{counted(rival.tokens, 'token')} · {anew}{least}{spent}"
+    if rival.ran_forwards is not None and rival.at_least:
+        spent = tr("would take at least {spent}", spent=spent)
+    elif rival.ran_forwards is not None:
+        spent = tr("would take {spent}", spent=spent)
+    elif rival.at_least:
+        spent = tr("at least {spent}", spent=spent)
+    return f"{tr(counted(rival.tokens, 'token'))} · {spent}"
 
 
 def _forwards_rows(forwards: int, rows: int) -> str:
-    return f"{counted(forwards, 'forward')}, {counted(rows, 'row')}"
+    return f"{tr(counted(forwards, 'forward'))}, {tr(counted(rows, 'row'))}"
+
+
+def _sum_words(rival: Rival) -> str:
+    """Return a row's sum, length and forwards; plain text."""
+    numbers = {
+        "name": plain_name(tr(rival.name), 30),
+        "sum": nats(rival.sum_logprob, 2),
+        "tokens": counted(rival.tokens, "token"),
+        "forwards": counted(rival.forwards, "forward"),
+    }
+    if rival.at_least:
+        return tr("{name} {sum} nats over {tokens} with at least {forwards}", **numbers)
+    return tr("{name} {sum} nats over {tokens} with {forwards}", **numbers)
 
 
 def _really_took(rivals: Sequence[Rival]) -> str:
@@ -107,4 +120,4 @@ def _really_took(rivals: Sequence[Rival]) -> str:
     if search is None:
         return ""
     took = _forwards_rows(search.ran_forwards or 0, search.ran_rows or 0)
-    return f"The search that was run took {took}; ranking its paths anew ran nothing."
+    return tr("The search that was run took {took}; ranking its paths anew ran nothing.", took=took)

@@ -11,8 +11,9 @@ import networkx as nx
 from ...decoding.beam.replay import ParentGuesses
 from ...decoding.counting import nth
 from ...decoding.record.trace import Trace
+from ...language import tr
 from ..base.color import blend
-from ..base.labels import escaped, nats, show_token
+from ..base.labels import escaped, lines, nats, show_token
 from ..base.marks import CLEAR, INSIDE, strokes
 from ..base.sheet import Properties, Sheet
 from ..base.theme import LIGHT, Theme
@@ -31,11 +32,7 @@ from .words import fate_words, is_grouped, place_words, score_at
 
 # Heights of thin and thick nodes, in lanes.
 _THIN, _THICK = 0.6, 0.72
-_HOVER = (
-    "<b>%{customdata[2]}</b><br>%{customdata[9]} · %{customdata[3]}"
-    "<br>log-prob %{customdata[4]} · sum %{customdata[5]}<br>score if it ended here "
-    "%{customdata[6]}<br>after %{customdata[7]}<br>%{customdata[8]}<extra></extra>"
-)
+_HOVER = "<b>%{customdata[2]}</b><br>%{customdata[3]}<extra></extra>"
 # Points of an edge's curve: half a cosine wave from the parent's height to the child's.
 _BEND = ((0.0, 0.0), (0.25, 0.104), (0.5, 0.5), (0.75, 0.896), (1.0, 1.0))
 
@@ -243,10 +240,20 @@ def add_nodes(
             "hoverinfo": "skip",
         }
     )
+    if forced := [spot for spot in spots if tree.nodes[spot.node]["forced"]]:
+        # Dashed, as in the run's text.
+        line = {"color": theme.ink, "width": 1.6, "dash": "4px,3px"}
+        sheet.traces.append({**strokes(map(_border, forced)), "name": "forced", "line": line})
     if marked := [spot for spot in spots if spot.node == selected]:
         ring = _node_bars("selected", marked, told, theme, CLEAR, theme.accent, theme.accent)
         ring["marker"]["line"]["width"] = 2.5
         sheet.traces.append(ring | {"text": [""] * len(marked)})
+
+
+def _border(spot: Spot) -> list[tuple[float, float | None]]:
+    half = max(_THICK, spot.height) / 2
+    left, right, upper, lower = spot.start, spot.end, spot.lane - half, spot.lane + half
+    return [(left, upper), (right, upper), (right, lower), (left, lower), (left, upper)]
 
 
 def _node_bars(
@@ -292,22 +299,28 @@ def node_values(trace: Trace, tree: nx.DiGraph, node: Node) -> list[object]:
     """Return the values for the hover text; the first two identify the node."""
     step, candidate = node[0], tree.nodes[node]["candidate"]
     if candidate is None:
-        name = f"prompt, group {node[1] + 1}" if is_grouped(trace) else "prompt"
-        end = [nats(0.0), "–", "nothing", "the prompt", "no step"]
-        return [step, node[1], name, "–", "–", *end]
-    parent = parent_of(tree, node)
-    before = "the prompt"
-    if parent is not None and parent[0] >= 0:
-        before = show_token(node_text(trace, tree, parent))
-    return [
-        step,
-        node[1],
-        show_token(candidate.text, 40),
-        place_words(trace.beam_steps[step], candidate),
-        nats(candidate.logprob),
-        nats(candidate.cum_logprob),
-        nats(score_at(trace, step, candidate)),
-        f"{before} (row {nth(candidate.parent)})",
+        grouped = is_grouped(trace)
+        name = tr("prompt, group {group}", group=nth(node[1])) if grouped else tr("prompt")
+        return [step, node[1], name, tr("sum {total}", total=nats(0.0))]
+    parent, row = parent_of(tree, node), nth(candidate.parent)
+    after = (
+        tr("after the prompt (row {row})", row=row)
+        if parent is None or parent[0] < 0
+        else tr(
+            "after {token} (row {row})", token=show_token(node_text(trace, tree, parent)), row=row
+        )
+    )
+    forced = tr("forced: the constraint allows no other token")
+    told = lines(
+        tr("step {step}", step=nth(step)) + f" · {place_words(trace.beam_steps[step], candidate)}",
+        tr(
+            "log-prob {log_prob} · sum {total}",
+            log_prob=nats(candidate.logprob),
+            total=nats(candidate.cum_logprob),
+        ),
+        tr("score if it ended here {score}", score=nats(score_at(trace, step, candidate))),
+        after,
         escaped(fate_words(trace.beam_steps[step], candidate)),
-        f"step {nth(step)}",
-    ]
+        tree.nodes[node]["forced"] and forced,
+    )
+    return [step, node[1], show_token(candidate.text, 40), told]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import networkx as nx
 
-from ...decoding.beam.types import BeamStep, Hypothesis
+from ...decoding.beam.types import BeamCandidate, BeamStep, Hypothesis
 from ...decoding.record.trace import Trace
 from .window import MOST_NODES, Node
 
@@ -21,19 +21,22 @@ def beam_graph(steps: Sequence[BeamStep]) -> nx.DiGraph:
     """Return a graph with every candidate as a node and every stored backpointer as an edge from
     parent to child.
 
-    A node holds `candidate` (None for the prompt) and `kind`: `prompt` or the candidate's fate.
+    A node holds `candidate` (None for the prompt), `kind`: `prompt` or the candidate's fate, and
+    `forced`: whether the constraint allowed its token alone.
     `graph["beams"]` holds the nodes of each step's beam by row, including the beam after the last
     step.
     """
     tree = nx.DiGraph()
     beam: list[Node] = [(-1, group) for group in range(len(steps[0].groups) if steps else 1)]
-    tree.add_nodes_from(beam, candidate=None, kind="prompt")
+    tree.add_nodes_from(beam, candidate=None, kind="prompt", forced=False)
     beams = [beam]
     for at, step in enumerate(steps):
         rows: dict[int, Node] = {}
         for place, candidate in enumerate(step.candidates):
             node = (at, place)
-            tree.add_node(node, candidate=candidate, kind=candidate.fate)
+            tree.add_node(
+                node, candidate=candidate, kind=candidate.fate, forced=_forced(step, candidate)
+            )
             tree.add_edge(beam[candidate.parent], node)
             if candidate.row is not None:
                 rows[candidate.row] = node
@@ -41,6 +44,10 @@ def beam_graph(steps: Sequence[BeamStep]) -> nx.DiGraph:
         beams.append(beam)
     tree.graph["beams"] = beams
     return tree
+
+
+def _forced(step: BeamStep, candidate: BeamCandidate) -> bool:
+    return bool(step.masks) and step.masks[candidate.parent].allowed == 1
 
 
 def parent_of(tree: nx.DiGraph, node: Node) -> Node | None:

@@ -8,8 +8,9 @@ import pandas as pd
 
 from ...decoding.beam.compare import winner_candidates
 from ...decoding.beam.types import BeamStep
-from ...decoding.counting import nth, span_key
+from ...decoding.counting import counted, nth, span_key
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import axis, named_axis
 from ..base.color import blend
 from ..base.figure import figure
@@ -19,19 +20,16 @@ from ..base.measure import text_width
 from ..base.paper import SCREEN, Paper
 from ..base.sheet import Properties, Sheet, no_selection
 from ..base.theme import LIGHT, Theme
-from .words import beam_caption, beam_tree_data, fate_words
+from .words import FATES, beam_caption, beam_tree_data, fate_words
 
 _LIMIT = 10
 # Width of a number after a bar, px.
 _NUMBER = 40
 _MOST_ROWS, _LEAST_PRUNED = 20, 4
 # Outcomes of a candidate, in the order of the key and of the overlaid bars.
-_KINDS = {"best": "best path", "kept": "kept", "finished": "finished", "pruned": "pruned"}
+_KINDS = {"best": N_("best path"), **FATES}
 _LAYERS = ("pruned", "kept", "finished", "best")
-_HOVER = (
-    "<b>%{customdata[2]}</b><br>log-prob %{customdata[3]} · sum %{customdata[4]}"
-    "<br>%{customdata[5]}<extra></extra>"
-)
+_HOVER = "<b>%{customdata[2]}</b><br>%{customdata[3]}<br>%{customdata[4]}<extra></extra>"
 
 
 def beam_step_data(trace: Trace, index: int) -> pd.DataFrame:
@@ -40,31 +38,29 @@ def beam_step_data(trace: Trace, index: int) -> pd.DataFrame:
 
 
 @figure(
-    "The candidates of a step",
+    N_("The candidates of a step"),
     beam_caption,
     beam_step_data,
     subtitle=lambda step, shown: (
-        "No path was kept after this step. Bars: log-probability below the best."
+        tr("No path was kept after this step. Bars: log-probability below the best.")
         if step.margin(step.candidates[shown[0]]) is None
         else (
-            "Each bar is a path's log-probability above or below the last one that was kept.",
-            step.origin != "argmax" and "Drawn, in this order.",
+            tr("Each bar is a path's log-probability above or below the last one that was kept."),
+            step.origin != "argmax" and tr("Drawn, in this order."),
             len(_own(step, shown[0])) > len(shown)
-            and f"{len(_own(step, shown[0])) - len(shown)} more are pruned.",
+            and tr("{more} more are pruned.", more=len(_own(step, shown[0])) - len(shown)),
         )
     ),
     alt=lambda step, index, shown, margins: (
-        f"{len(shown)} candidates of step {nth(index)}",
-        "by rank" if step.origin == "argmax" else "in the order of drawing",
-        "with their distance to the last one that went on, in nats:",
+        _alt(step, index, len(shown)),
         "; ".join(
-            f"{visible_token(step.candidates[place].text, 16)} {step.candidates[place].fate} "
-            f"{nats(margin, 2)}"
+            f"{visible_token(step.candidates[place].text, 16)} "
+            f"{tr(_KINDS[step.candidates[place].fate])} {nats(margin, 2)}"
             for place, margin in zip(shown[:6], margins, strict=False)
         )
         + ".",
     ),
-    key=lambda theme: [[(color, _KINDS[kind]) for kind, color in _colors(theme).items()]],
+    key=lambda theme: [[(color, tr(_KINDS[kind])) for kind, color in _colors(theme).items()]],
 )
 def beam_step(
     trace: Trace,
@@ -82,7 +78,7 @@ def beam_step(
     A click on a bar hands over `customdata`, which begins with `[step, place]`.
     """
     if not 0 <= index < len(trace.beam_steps):
-        return no_selection(paper, "step", "a token in the tree")
+        return no_selection(paper, N_("step"), N_("a token in the tree"))
     step = trace.beam_steps[index]
     shown = _shown(step, selected)
     labels = _labels(trace, index, shown, theme)
@@ -92,7 +88,7 @@ def beam_step(
     sheet = Sheet(
         theme,
         paper,
-        title=f"Candidates at step {nth(index)}",
+        title=tr("Candidates at step {step}", step=nth(index)),
         facts={"step": step, "shown": shown, "margins": margins},
         meta={"shown": [span_key("step", index)]},
         plot_height=22 * len(shown),
@@ -104,7 +100,7 @@ def beam_step(
         layout={
             "barmode": "overlay",
             "bargap": 0.3,
-            "xaxis": axis(theme, "difference, nats", 6, range=list(ends), nticks=6),
+            "xaxis": axis(theme, tr("difference, nats"), 6, range=list(ends), nticks=6),
             "yaxis": named_axis(
                 theme, [text for _, text in labels], range=[len(shown) - 0.5, -0.5]
             ),
@@ -116,6 +112,21 @@ def beam_step(
         upright = (shown.index(selected) - 0.46, shown.index(selected) + 0.46)
         add_frame(sheet, "selected", (6 - left, -2), upright, theme.accent, 2, **where)
     return sheet
+
+
+def _alt(step: BeamStep, index: int, shown: int) -> str:
+    counts = {"candidates": counted(shown, "candidate"), "step": nth(index)}
+    if step.origin == "argmax":
+        return tr(
+            "{candidates} of step {step} by rank, with their distance to the last one that went "
+            "on, in nats:",
+            **counts,
+        )
+    return tr(
+        "{candidates} of step {step} in the order of drawing, with their distance to the last one "
+        "that went on, in nats:",
+        **counts,
+    )
 
 
 def _ends(margins: Sequence[float], width: float) -> tuple[float, float]:
@@ -152,7 +163,7 @@ def _labels(trace: Trace, index: int, shown: Sequence[int], theme: Theme) -> lis
     for candidate in (step.candidates[place] for place in shown):
         token, plain, quiet = visible_token(candidate.text, _LIMIT), "", ""
         if index and (parent := before[candidate.parent]):
-            row = f"row{NBSP}{nth(candidate.parent)}"
+            row = tr("row {row}", row=nth(candidate.parent)).replace(" ", NBSP)
             plain = f"{row} {visible_token(parent, _LIMIT)} → "
             quiet = (
                 f'<span style="color:{theme.muted}">{row} {show_token(parent, _LIMIT)} →</span> '
@@ -232,8 +243,11 @@ def _told(step: BeamStep, index: int, place: int) -> list[object]:
         index,
         place,
         show_token(candidate.text, 40),
-        nats(candidate.logprob),
-        nats(candidate.cum_logprob),
+        tr(
+            "log-prob {log_prob} · sum {total}",
+            log_prob=nats(candidate.logprob),
+            total=nats(candidate.cum_logprob),
+        ),
         escaped(fate_words(step, candidate)),
     ]
 

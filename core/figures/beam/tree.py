@@ -9,9 +9,10 @@ from itertools import pairwise
 import networkx as nx
 
 from ...decoding.beam.replay import ParentGuesses
-from ...decoding.counting import nth
+from ...decoding.counting import counted, nth
 from ...decoding.record.characters import joined_parts
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import axis, top_axis
 from ..base.color import blend
 from ..base.figure import figure
@@ -44,40 +45,54 @@ _BOX = "<b>□</b>"
 
 
 def _alt(
-    trace: Trace, drawn: tuple[int, int], whole: nx.DiGraph, strong: Sequence[Node]
+    trace: Trace, drawn: tuple[int, int], whole: nx.DiGraph, strong: Sequence[Node], forced: int
 ) -> Sentences:
     kinds = [kind for _, kind in whole.nodes(data="kind")]
     begins = joined_parts([whole.nodes[n]["candidate"].text for n in strong[1:13]])
     best = "".join(visible_token(text, 16) for text in begins)
     return (
-        f"Tree of a beam search over {len(trace.beam_steps)} steps, steps {nth(drawn[0])} to "
-        f"{drawn[1]} drawn: {kinds.count('kept')} candidates kept, "
-        f"{kinds.count('finished')} finished, {kinds.count('pruned')} pruned.",
-        f"The best path begins with {best}.",
+        tr(
+            "Tree of a beam search over {steps}, steps {first} to {last} drawn: {kept} candidates "
+            "kept, {finished} finished, {pruned} pruned.",
+            steps=counted(len(trace.beam_steps), "step"),
+            first=nth(drawn[0]),
+            last=drawn[1],
+            **{kind: kinds.count(kind) for kind in ("kept", "finished", "pruned")},
+        ),
+        tr("The best path begins with {beginning}.", beginning=best),
+        forced > 0
+        and tr(
+            "{tokens} had no alternative under the constraint.",
+            tokens=counted(forced, "drawn token"),
+        ),
     )
 
 
 @figure(
-    "The tree of the search",
+    N_("The tree of the search"),
     beam_caption,
     beam_tree_data,
     subtitle=lambda paper, shown, shared, left_out, scores: (
         not shown.whole and f"{shown.words}.",
-        "Every edge is a stored backpointer.",
-        bool(scores) and "The number is the sum of ln p along the path.",
-        left_out > 0 and f"{left_out} more pruned ones are not drawn.",
-        shared and f"The first box holds the {len(shared)} tokens that all paths share.",
-        shown.whole and not paper.printed and "Click a token.",
+        tr("Every edge is a stored backpointer."),
+        bool(scores) and tr("The number is the sum of ln p along the path."),
+        left_out > 0 and tr("{left_out} more pruned ones are not drawn.", left_out=left_out),
+        shared
+        and tr("The first box holds the {tokens} tokens that all paths share.", tokens=len(shared)),
+        shown.whole and not paper.printed and tr("Click a token."),
     ),
     alt=_alt,
-    key=lambda theme, paper, pruned, guesses, tree, whole, path: [
+    key=lambda theme, paper, pruned, guesses, tree, whole, path, forced: [
         [
-            (theme.first, "best path"),
-            (blend(theme.first, theme.paper, 0.5), "kept"),
-            (theme.ink, "finished", "▌"),
-            pruned and tree is whole and (theme.muted, "pruned", _BOX if paper.journal else "a"),
-            bool(path) and (theme.accent, "selected", _BOX),
-            guesses is not None and (theme.wrong, "guessed parent, wrong", "╌"),
+            (theme.first, tr("best path")),
+            (blend(theme.first, theme.paper, 0.5), tr("kept")),
+            (theme.ink, tr("finished"), "▌"),
+            forced > 0 and (theme.ink, tr("one allowed: forced"), "╌"),
+            pruned
+            and tree is whole
+            and (theme.muted, tr("pruned"), _BOX if paper.journal else "a"),
+            bool(path) and (theme.accent, tr("selected"), _BOX),
+            guesses is not None and (theme.wrong, tr("guessed parent, wrong"), "╌"),
         ]
     ],
 )
@@ -113,7 +128,7 @@ def beam_tree(
     """
     steps = trace.beam_steps
     if not steps:
-        return "This search has made no step yet, so there is no tree to draw."
+        return tr("This search has made no step yet, so there is no tree to draw.")
     whole = beam_graph(steps)
     tree = part_of(whole, trace, paths, beams)
     strong = best_path(whole, trace)
@@ -124,15 +139,14 @@ def beam_tree(
     drawn = window(steps, start, span, pruned=pruned) if tree is whole else (start, end)
     stem = _stem_lines(tree, shared, min(_STEM, 0.3 * paper.width))
     look = {"pruned": pruned, "best": strong, "selected": selected, "stem": stem}
-    text, sums = (
-        partial(node_text, trace, tree),
-        sums_of(tree, drawn) if scores and not paper.printed else {},
-    )
+    text = partial(node_text, trace, tree)
+    sums = sums_of(tree, drawn) if scores and not paper.printed else {}
     look["aside"] = aside_width([*sums.values()])
     bands = bands_of(tree, drawn, text, paper.width - 2 * EDGE, **look)  # type: ignore[arg-type]
     shown = ShownPart("step", 0 if shared else drawn[0], drawn[1], len(steps))
     facts = {"shown": shown, "shared": shared, "drawn": drawn, "whole": whole, "tree": tree}
-    facts |= {"scores": sums}
+    nodes = [position.node for band in bands for position in band.layout.positions]
+    facts |= {"scores": sums, "forced": sum(tree.nodes[node]["forced"] for node in nodes)}
     sheet = tree_sheet(bands, facts | {"path": path, "strong": strong}, theme, paper)
     rows = place_nodes(trace, tree, bands, strong, stem, sums)
     add_edges(sheet, rows, path)

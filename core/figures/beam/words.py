@@ -12,6 +12,7 @@ from ...decoding.beam.types import BeamCandidate, BeamStep
 from ...decoding.counting import nth
 from ...decoding.record.notes import RANKED_ANEW
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.figure import TableRows, table
 from ..base.labels import MINUS, NBSP, nats, plain_name, settings_caption, table_text
 from ..base.paper import SCREEN, Paper
@@ -20,10 +21,11 @@ from .graph import beam_graph, best_path
 
 # Rounding error of a log-probability, nats.
 _ROUNDING = 1e-4
+FATES = {"kept": N_("kept"), "finished": N_("finished"), "pruned": N_("pruned")}
 ENDS = {
-    "eos": "the model ended it",
-    "stop": "a stop string ended it",
-    "length": "its length ended it",
+    "eos": N_("the model ended it"),
+    "stop": N_("a stop string ended it"),
+    "length": N_("its length ended it"),
 }
 
 
@@ -40,21 +42,26 @@ def beam_caption(trace: Trace, paper: Paper = SCREEN) -> str:
 
 def place_words(step: BeamStep, candidate: BeamCandidate) -> str:
     """Return the rank of a candidate in its step; drawn candidates are in the order of drawing."""
-    return f"{'rank' if step.origin == 'argmax' else 'draw'} {candidate.rank}"
+    if step.origin == "argmax":
+        return tr("rank {rank}", rank=candidate.rank)
+    return tr("draw {rank}", rank=candidate.rank)
 
 
 def fate_words(step: BeamStep, candidate: BeamCandidate) -> str:
     """Return the outcome of a candidate, and its distance to the last survivor."""
     if candidate.fate == "kept":
-        return f"kept as row {nth(candidate.row or 0)}"
+        return tr("kept as row {row}", row=nth(candidate.row or 0))
     if candidate.fate == "finished":
-        return f"finished: {ENDS[candidate.ended or 'length']}"
+        return tr("finished: {end}", end=tr(ENDS[candidate.ended or "length"]))
     margin = step.margin(candidate)
     if candidate.ended:
-        return "pruned: it ended outside the first places"
+        return tr("pruned: it ended outside the first places")
     if margin is None:
-        return "pruned: the search ended here"
-    return f"pruned: {nats(abs(margin))}{NBSP}nats {'behind' if margin <= 0 else 'ahead'}"
+        return tr("pruned: the search ended here")
+    distance = f"{nats(abs(margin))}{NBSP}{tr('nats')}"
+    if margin <= 0:
+        return tr("pruned: {distance} behind", distance=distance)
+    return tr("pruned: {distance} ahead", distance=distance)
 
 
 def margin_words(steps: Sequence[BeamStep], at: int, chosen: BeamCandidate) -> str:
@@ -72,10 +79,10 @@ def margin_words(steps: Sequence[BeamStep], at: int, chosen: BeamCandidate) -> s
     )
     # Scores after penalties or a draw are no probabilities.
     if any(abs(c.logprob - c.raw_logprob) > _ROUNDING for c in paths):
-        return f"{nats(margin)}{NBSP}nats above the last one kept."
+        return tr("{margin} nats above the last one kept.", margin=nats(margin))
     if margin > log(1e6):
-        return "Over a million times as likely as the last one kept."
-    return f"{exp(margin):,.1f} times as likely as the last one kept."
+        return tr("Over a million times as likely as the last one kept.")
+    return tr("{times:,.1f} times as likely as the last one kept.", times=exp(margin))
 
 
 def winner_words(trace: Trace) -> str:
@@ -93,19 +100,27 @@ def winner_words(trace: Trace) -> str:
             places.append((1 + sum(r > chosen.cum_logprob for r in rivals), -at, len(rivals)))
     worst, minus_at, count = max(places, default=(1, 0, 1))
     if worst == 1:
-        return "The winner was first of the beam at every step."
-    place = "last" if worst == count else f"number {worst}"
-    nearest = f"At step {nth(-minus_at)} the winner was {place} of {count}."
+        return tr("The winner was first of the beam at every step.")
+    place = {"step": nth(-minus_at), "count": count}
+    nearest = (
+        tr("At step {step} the winner was last of {count}.", **place)
+        if worst == count
+        else tr("At step {step} the winner was number {rank} of {count}.", rank=worst, **place)
+    )
     if any(step.origin != "argmax" for step in steps) or is_grouped(trace):
-        return f"{nearest} The search won by keeping it."
+        return " ".join([nearest, tr("The search won by keeping it.")])
     lost = any(
         c.logprob > chosen.logprob
         for step, chosen in zip(steps, path, strict=False)
         for c in step.candidates
         if c.parent == chosen.parent
     )
-    greedy = "Greedy would have lost it; beam search kept it."
-    return f"{nearest} {greedy if lost else 'Greedy would have found it too.'}"
+    greedy = (
+        tr("Greedy would have lost it; beam search kept it.")
+        if lost
+        else tr("Greedy would have found it too.")
+    )
+    return f"{nearest} {greedy}"
 
 
 def score_at(trace: Trace, step: int, candidate: BeamCandidate) -> float:

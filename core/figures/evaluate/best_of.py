@@ -94,7 +94,8 @@ def _line(points: Sequence[RulePoint], apart: float, theme: Theme) -> Properties
     ink = _ink(points[0].rule, theme)
     shares = [point.correct for point in points]
     texts = [
-        f"<b>{RULE_WORDS[p.rule]}</b>, {counted(p.samples, 'sample')}<br>{share_words(p.correct)}"
+        f"<b>{tr(RULE_WORDS[p.rule])}</b>, {tr(counted(p.samples, 'sample'))}"
+        f"<br>{share_words(p.correct)}"
         for p in points
     ]
     return {

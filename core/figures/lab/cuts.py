@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...decoding.counting import counted
 from ...decoding.lab.types import Cut, LabStep
 from ...decoding.shaping.config import SETTINGS
+from ...language import N_, tr
 from ..base.axes import axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -41,18 +42,25 @@ def lab_cuts_data(lab: LabStep, cuts: Sequence[Cut]) -> TableRows:
 
 
 @figure(
-    "All cuts over one distribution",
+    N_("All cuts over one distribution"),
     lab_caption,
     lab_cuts_data,
-    subtitle="Each filter alone on the model's own probabilities; hollow is what it removes.",
+    subtitle=N_("Each filter alone on the model's own probabilities; hollow is what it removes."),
     alt=lambda lab, cuts: (
-        f"Bars of {len(lab.step.candidates)} tokens, one for each of {len(cuts)} filters.",
-        "; ".join(f"{_name(cut)} keeps {_kept(cut)}" for cut in cuts) + ".",
+        tr(
+            "Bars of {tokens} tokens, one for each of {filters} filters.",
+            tokens=len(lab.step.candidates),
+            filters=len(cuts),
+        ),
+        "; ".join(
+            tr("{filter} keeps {tokens}", filter=_name(cut), tokens=_kept(cut)) for cut in cuts
+        )
+        + ".",
     ),
     key=lambda theme: [
         [
-            (theme.muted, f"kept, in the token's {theme.hue}"),
-            (theme.unnamed, "kept, less likely tokens"),
+            (theme.muted, tr("kept, in the token's {hue}", hue=tr(theme.hue))),
+            (theme.unnamed, tr("kept, less likely tokens")),
         ]
     ],
 )
@@ -63,7 +71,7 @@ def lab_cuts(
     have their usual value, in pale names.
     """
     if not cuts:
-        return "Cutting the step with every filter."
+        return tr("Cutting the step with every filter.")
     sheet = Sheet(
         theme,
         paper,
@@ -79,7 +87,8 @@ def lab_cuts(
     )
     everything = (True,) * len(lab.step.candidates)
     _add_bar(sheet, 0, lab, "the model", everything, 1.0)
-    label_pair(sheet, -_BAR / 2, "<b>the model's own</b>", "", size=11, yshift=3)
+    own = tr("the model's own")
+    label_pair(sheet, -_BAR / 2, f"<b>{own}</b>", "", size=11, yshift=3)
     for row, cut in enumerate(cuts, start=1):
         _add_bar(sheet, row, lab, cut.name, cut.keeps, cut.mass)
         words = escaped(_name(cut))
@@ -92,11 +101,12 @@ def _name(cut: Cut) -> str:
     """Return a filter's name with its value; plain text."""
     name = f"{stage_name(cut.name)} {number(cut.value)}"
     acts = cut.name not in SETTINGS or not SETTINGS[cut.name].per_step
-    return name + ("" if acts else ", where it acts") + ("" if cut.on else " (off)")
+    name = name if acts else tr("{filter}, where it acts", filter=name)
+    return name if cut.on else tr("{filter} (off)", filter=name)
 
 
 def _kept(cut: Cut) -> str:
-    return f"{counted(cut.kept, 'token')} · {percent(cut.mass)}"
+    return f"{tr(counted(cut.kept, 'token'))} · {percent(cut.mass)}"
 
 
 def _add_bar(
@@ -113,8 +123,11 @@ def _add_bar(
     kept_mass = sum(piece[2] for piece in pieces if piece[3])
     rest = max(0.0, 1 - sum(piece[2] for piece in pieces))
     kept_rest = min(max(0.0, mass - kept_mass), rest)
-    pieces.append(("", f"less likely tokens {percent(kept_rest)}", kept_rest, theme.unnamed))
-    pieces.append(("", f"less likely tokens {percent(rest - kept_rest)}", rest - kept_rest, None))
+    pieces.append(
+        ("", tr("less likely tokens {share}", share=percent(kept_rest)), kept_rest, theme.unnamed)
+    )
+    removed = tr("less likely tokens {share}", share=percent(rest - kept_rest))
+    pieces.append(("", removed, rest - kept_rest, None))
     lows, low = [], 0.0
     for _, _, length, _ in pieces:
         lows.append(low)
@@ -135,7 +148,8 @@ def _add_bar(
             },
             **hover_texts(
                 [
-                    f"{hover}<br>{escaped(stage_name(name))}: {'kept' if color else 'removed'}"
+                    f"{hover}<br>{escaped(stage_name(name))}: "
+                    f"{tr('kept') if color else tr('removed')}"
                     for _, hover, _, color in pieces
                 ]
             ),

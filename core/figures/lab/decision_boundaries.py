@@ -8,6 +8,7 @@ from operator import attrgetter
 
 from ...decoding.counting import nth
 from ...decoding.lab.types import KnobBoundaries, LabStep, TokenInterval
+from ...language import N_, tr
 from ..base.axes import axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -43,7 +44,7 @@ _MARK, _CHARACTER = 0.02, 0.0185
 _COLUMNS = 10
 _LOW, _HIGH = attrgetter("low"), attrgetter("high")
 # Token id and label of an interval that stands for many tokens.
-MANY, _MANY_SHORT = -1, "many"
+MANY, _MANY_SHORT = -1, N_("many")
 
 
 @table("knob value from to token_id token drawn_now")
@@ -56,16 +57,22 @@ def lab_decision_boundaries_data(lab: LabStep, knobs: Sequence[KnobBoundaries]) 
 
 
 @figure(
-    "Decision boundaries of the knobs",
+    N_("Decision boundaries of the knobs"),
     lab_caption,
     lab_decision_boundaries_data,
-    subtitle=lambda theme: (
-        f"Each {theme.hue} is the token that is drawn at that value; the present one is framed."
+    subtitle=lambda theme: tr(
+        "Each {hue} is the token that is drawn at that value; the present one is framed.",
+        hue=tr(theme.hue),
     ),
     alt=lambda lab, knobs: (
-        f"Tracks of {len(knobs)} knobs, divided into the tokens that roll {nth(lab.throw)} "
-        f"would draw. Now it is {visible_token(lab.step.chosen.text, 24)}. It becomes:",
-        ("; ".join(nearest_boundaries(knobs)) or "nothing else within these ranges") + ".",
+        tr(
+            "Tracks of {knobs} knobs, divided into the tokens that roll {roll} would draw. Now it "
+            "is {token}. It becomes:",
+            knobs=len(knobs),
+            roll=nth(lab.throw),
+            token=visible_token(lab.step.chosen.text, 24),
+        ),
+        ("; ".join(nearest_boundaries(knobs)) or tr("nothing else within these ranges")) + ".",
     ),
 )
 def lab_decision_boundaries(
@@ -73,7 +80,7 @@ def lab_decision_boundaries(
 ) -> Sheet | str:
     """Draw one track per knob over its whole range; a mark shows the knob's value."""
     if not knobs:
-        return "Looking for the values at which the token flips."
+        return tr("Looking for the values at which the token flips.")
     colors = {
         candidate.token_id: theme.token_color(candidate.rank) for candidate in lab.step.candidates
     }
@@ -114,7 +121,7 @@ def _placed(knob: KnobBoundaries) -> list[tuple[float, float, TokenInterval]]:
         sliver = high - low < _SLIVER and not piece.low <= knob.value <= piece.high
         if sliver and before:
             start, _, merged = placed.pop()
-            low, piece = start, TokenInterval(merged.low, piece.high, MANY, "many tokens")
+            low, piece = start, TokenInterval(merged.low, piece.high, MANY, tr("many tokens"))
         placed.append((low, high, piece))
     return placed
 
@@ -164,7 +171,7 @@ def _add_track(
             upright = (row - _BAR / 2, row + _BAR / 2)
             add_frame(sheet, "drawn now", (low, high), upright, theme.accent, FRAME)
     if row == 0:
-        sheet.explained.append([(theme.ink, "the knob's value", "┃")])
+        sheet.explained.append([(theme.ink, tr("the knob's value"), "┃")])
     _mark_value(sheet, row, knob, at)
 
 
@@ -191,26 +198,33 @@ def _label(mark: float, low: float, high: float, piece: TokenInterval) -> str:
     limit = max(_COLUMNS, int((high - low) / _CHARACTER) - 1)
     text = visible_token(piece.text, limit)
     if piece.token_id == MANY:
-        text = _MANY_SHORT if text_columns(piece.text) > limit else piece.text
+        text = tr(_MANY_SHORT) if text_columns(piece.text) > limit else piece.text
     clear = abs((low + high) / 2 - mark) > _MARK + _CHARACTER / 2 * text_columns(text)
     return escaped(text) if clear else ""
 
 
 def _span(piece: TokenInterval) -> str:
     low, high = (number_within(edge, piece.low, piece.high, 6) for edge in piece[:2])
-    return low if low == high else f"{low} to {high}"
+    return low if low == high else tr("{low} to {high}", low=low, high=high)
 
 
 def _nearest(knob: KnobBoundaries, theme: Theme) -> str:
     if not knob.acts or knob.here is None:
-        return "" if knob.acts else "not in this library"
+        return "" if knob.acts else tr("not in this library")
+    sides = (
+        (knob.below, _HIGH, N_("{token} up to {value}")),
+        (knob.above, _LOW, N_("{token} from {value}")),
+    )
     parts = [
-        f'<span style="font-family:{theme.mono}">{show_token(piece.text, 8)}</span> {words} '
-        f"{number_within(edge(piece), piece.low, piece.high)}"
-        for piece, edge, words in ((knob.below, _HIGH, "up to"), (knob.above, _LOW, "from"))
+        tr(
+            words,
+            token=f'<span style="font-family:{theme.mono}">{show_token(piece.text, 8)}</span>',
+            value=number_within(edge(piece), piece.low, piece.high),
+        )
+        for piece, edge, words in sides
         if piece is not None
     ]
-    return f"{NBSP}· ".join(parts) or "never flips"
+    return f"{NBSP}· ".join(parts) or tr("never flips")
 
 
 def nearest_boundaries(knobs: Sequence[KnobBoundaries]) -> list[str]:
@@ -219,10 +233,17 @@ def nearest_boundaries(knobs: Sequence[KnobBoundaries]) -> list[str]:
     """
     texts = []
     for knob in knobs:
+        ways = (
+            (knob.below, _HIGH, N_("{token} at {value} and below")),
+            (knob.above, _LOW, N_("{token} at {value} and above")),
+        )
         sides = [
-            f"{visible_token(piece.text, 16)} at "
-            f"{number_within(edge(piece), piece.low, piece.high)} and {words}"
-            for piece, edge, words in ((knob.below, _HIGH, "below"), (knob.above, _LOW, "above"))
+            tr(
+                words,
+                token=visible_token(piece.text, 16),
+                value=number_within(edge(piece), piece.low, piece.high),
+            )
+            for piece, edge, words in ways
             if piece is not None
         ]
         if sides:

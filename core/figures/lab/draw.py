@@ -8,6 +8,7 @@ from itertools import accumulate
 from ...decoding.counting import nth
 from ...decoding.lab.types import LabStep
 from ...decoding.record.steps import Candidate, TokenStep
+from ...language import N_, tr
 from ..base.axes import bare_axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import escaped, percent, show_token, table_text, visible_token
@@ -58,25 +59,39 @@ def lab_draw_data(lab: LabStep) -> TableRows:
 def _picks(lab: LabStep) -> str:
     """Return the alt text of both figures of a draw."""
     chosen, raw, number = lab.step.chosen, lab.raw_pick, lab.step.draw.uniform
-    how = f"Roll {nth(lab.throw)} by {lab.draw}"
-    if number is not None:
-        how = f"The number {number:.4f} on the cumulative bar"
-    return (
-        f"{how} picks {visible_token(chosen.text, 24)}, with a probability of "
-        f"{percent(chosen.prob)}. The same dice on the model's own distribution pick "
-        f"{visible_token(raw.text, 24)}, with {percent(raw.raw_prob)}."
+    picked = {"token": visible_token(chosen.text, 24), "prob": percent(chosen.prob)}
+    how = (
+        tr(
+            "Roll {roll} by {method} picks {token}, with a probability of {prob}.",
+            roll=nth(lab.throw),
+            method=lab.draw,
+            **picked,
+        )
+        if number is None
+        else tr(
+            "The number {number:.4f} on the cumulative bar picks {token}, with a probability of "
+            "{prob}.",
+            number=number,
+            **picked,
+        )
     )
+    same = tr(
+        "The same dice on the model's own distribution pick {token}, with {prob}.",
+        token=visible_token(raw.text, 24),
+        prob=percent(raw.raw_prob),
+    )
+    return f"{how} {same}"
 
 
-@figure("No draw at temperature 0", lab_caption, lab_draw_data, alt=_picks)
+@figure(N_("No draw at temperature 0"), lab_caption, lab_draw_data, alt=_picks)
 def lab_draw(lab: LabStep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """Draw how the token was chosen: by a number on the cumulative bar, or by each token's noisy
     score.
     """
     if lab.step.draw.method == "argmax":
-        return (
-            "Temperature 0 draws nothing: the most probable token is taken, "
-            f"{visible_token(lab.step.chosen.text, 24)}."
+        return tr(
+            "Temperature 0 draws nothing: the most probable token is taken, {token}.",
+            token=visible_token(lab.step.chosen.text, 24),
         )
     return (
         _cumulative(lab, theme, paper)
@@ -87,18 +102,18 @@ def lab_draw(lab: LabStep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sh
 
 def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
     step, number = lab.step, lab.step.draw.uniform
-    rows = (("the model's own", lab.raw_pick), ("after the knobs", step.chosen))
+    rows = ((tr("the model's own"), lab.raw_pick), (tr("after the knobs"), step.chosen))
     sheet = Sheet(
         theme,
         paper,
-        title="Where the number falls",
-        subtitle="The number stays where it is; the bar moves under it.",
+        title=tr("Where the number falls"),
+        subtitle=tr("The number stays where it is; the bar moves under it."),
         plot_height=_ROW * 2 + _BELOW,
         left=EDGE + 2,
         right=EDGE + 8,
         below=42,
         layout={
-            "xaxis": across(theme, "cumulative probability"),
+            "xaxis": across(theme, tr("cumulative probability")),
             "yaxis": bare_axis(theme, range=[1.35 + _BELOW / _ROW, -0.62]),
         },
     )
@@ -119,12 +134,15 @@ def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
         text,
         lambda candidate, segment: (
             f"<b>{show_token(candidate.text, 40)}</b><br>"
-            f"{percent(segment.share)}, from {percent(segment.low)}"
+            + tr("{share}, from {low}", share=percent(segment.share), low=percent(segment.low))
         ),
-        ("other tokens", lambda segment: f"<b>other tokens</b><br>{percent(segment.share)}"),
+        (
+            tr("other tokens"),
+            lambda segment: f"<b>{tr('other tokens')}</b><br>{percent(segment.share)}",
+        ),
     )
     for row, (name, token) in enumerate(rows):
-        falls = f"falls on {mono(show_token(token.text, 14), theme)}"
+        falls = tr("falls on {token}", token=mono(show_token(token.text, 14), theme))
         label_pair(sheet, row - BAR / 2, f"<b>{name}</b>", falls, yshift=3)
         if number is not None:
             mark_uniform(sheet, number, row)

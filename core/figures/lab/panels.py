@@ -1,4 +1,4 @@
-"""Positions of the panels of a step's stages: in one row, or in several rows on a phone."""
+"""Positions of the panels of a step's stages: in one row, or in several rows on a screen."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ..base.paper import SCREEN, Paper
 
 FEW_PANELS = 3
 """Maximum number of panels in a row on a phone."""
-PANELS_IN_VIEW = 5
-"""Maximum number of panels beside the page's controls, 1280 px wide, without scrolling sideways."""
+MANY_PANELS = 5
+"""Maximum number of panels in a row beside the page's controls, 1280 px wide."""
 # Gap between panels, as a share of a panel's width.
 GAP = 0.06
 # Height of a panel's heading (four lines), and gap between rows, px.
@@ -54,8 +54,9 @@ class Places(NamedTuple):
 
 
 def places_for(count: int, bars: int, paper: Paper) -> Places:
-    """Return positions in several rows for a phone, otherwise in one row."""
-    rows = -(-count // FEW_PANELS) if is_narrow(paper) and not paper.printed else 1
+    """Return positions in several rows for a screen, and in one row for print."""
+    most = count if paper.printed else FEW_PANELS if is_narrow(paper) else MANY_PANELS
+    rows = -(-count // most)
     return Places(-(-count // rows), rows, bars, HEADS + _EDGE)
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from ...decoding.counting import nth
 from ...decoding.lab.types import LabStep, RollBin, Rolls
+from ...language import N_, tr
 from ..base.axes import axis, named_axis
 from ..base.figure import TableRows, figure, table
-from ..base.labels import NBSP, escaped, percent, show_token, table_text, visible_token
+from ..base.labels import NBSP, escaped, lines, percent, show_token, table_text, visible_token
 from ..base.marks import numbers_behind, token_bars
 from ..base.paper import SCREEN, Paper
 from ..base.records import widest
@@ -37,39 +38,56 @@ def lab_rolls_data(rolls: Rolls) -> TableRows:
 def _test(rolls: Rolls) -> str:
     """Return the result of the test of the draws."""
     if rolls.p_value is None:
-        return f"All of {rolls.total:,} rolls fall into one bin: there is nothing to test."
-    return (
-        f"χ² = {rolls.chi_square:.1f} over {rolls.degrees + 1} bins: with fair dice "
-        f"{percent(rolls.p_value)} of all series deviate as much or more."
+        return tr(
+            "All of {rolls:,} rolls fall into one bin: there is nothing to test.",
+            rolls=rolls.total,
+        )
+    return tr(
+        "χ² = {chi_square:.1f} over {bins} bins: with fair dice {share} of all series deviate as "
+        "much or more.",
+        chi_square=rolls.chi_square,
+        bins=rolls.degrees + 1,
+        share=percent(rolls.p_value),
+    )
+
+
+def _caption(lab: LabStep, rolls: Rolls, paper: Paper) -> str:
+    caption = lab_caption(lab, paper)
+    if not rolls.total or not rolls.bins:
+        return caption
+    first = nth(rolls.first_throw)
+    words = tr("the {rolls:,} rolls from {first:,} on", rolls=rolls.total, first=first)
+    return f"{caption}\n{words}"
+
+
+def _bin_words(rolls: Rolls, drawn: RollBin) -> str:
+    """Return a bin's count and its expected count; plain text."""
+    return tr(
+        "{token} {count} times, {expected:.1f} expected",
+        token=drawn.text if drawn.token_id is None else visible_token(drawn.text, 24),
+        count=drawn.rolls,
+        expected=drawn.prob * rolls.total,
     )
 
 
 @figure(
-    "Counts of repeated draws",
-    lambda lab, rolls, paper: (
-        lab_caption(lab, paper)
-        + (
-            f"\nthe {rolls.total:,} rolls from {nth(rolls.first_throw):,} on"
-            if rolls.total and rolls.bins
-            else ""
-        )
-    ),
+    N_("Counts of repeated draws"),
+    _caption,
     lab_rolls_data,
     subtitle=_test,
     alt=lambda lab, rolls: (
-        f"Counts of {rolls.total} rolls by {lab.draw} beside the expected ones.",
-        "; ".join(
-            f"{drawn.text if drawn.token_id is None else visible_token(drawn.text, 24)} "
-            f"{drawn.rolls} times, {drawn.prob * rolls.total:.1f} expected"
-            for drawn in rolls.bins[:3]
-        )
-        + ".",
+        tr(
+            "Counts of {rolls} rolls by {method} beside the expected ones.",
+            rolls=rolls.total,
+            method=lab.draw,
+        ),
+        "; ".join(_bin_words(rolls, drawn) for drawn in rolls.bins[:3]) + ".",
         _test(rolls),
     ),
     key=lambda theme: [
         [
-            (theme.muted, f"rolled, in the token's {theme.hue}"),
-            (theme.ink, "expected, with its standard deviation", "┃"),
+            (theme.muted, tr("rolled, in the token's {hue}", hue=tr(theme.hue))),
+            (theme.ink, tr("expected, with its standard deviation"), "┃"),
         ]
     ],
 )
@@ -82,7 +100,7 @@ def lab_rolls(
         rows: number of tokens; all others share one bar.
     """
     if not rolls.total or not rolls.bins:
-        return "No roll was counted."
+        return tr("No roll was counted.")
     shown = _shown(rolls, rows)
     left = 34 + round(7.2 * widest((drawn.text for drawn in shown), _LABEL_LIMIT))
     expected = [drawn.prob * rolls.total for drawn in shown]
@@ -105,7 +123,9 @@ def lab_rolls(
         key_offset=42,
         layout={
             "bargap": 0.3,
-            "xaxis": axis(theme, "rolls", range=[0, max(*ends, 1)], nticks=6, rangemode="tozero"),
+            "xaxis": axis(
+                theme, tr("rolls"), range=[0, max(*ends, 1)], nticks=6, rangemode="tozero"
+            ),
             "yaxis": named_axis(
                 theme,
                 [f"{_name(drawn, _LABEL_LIMIT)} " for drawn in shown],
@@ -123,8 +143,15 @@ def _bars(lab: LabStep, rolls: Rolls, shown: Sequence[RollBin], theme: Theme) ->
         "rolled",
         [drawn.rolls for drawn in shown],
         [
-            f"<b>{_name(drawn, 40)}</b><br>rolled {drawn.rolls:,} of {rolls.total:,}<br>"
-            f"expected {drawn.prob * rolls.total:.1f}, {percent(drawn.prob)}"
+            lines(
+                f"<b>{_name(drawn, 40)}</b>",
+                tr("rolled {count:,} of {rolls:,}", count=drawn.rolls, rolls=rolls.total),
+                tr(
+                    "expected {expected:.1f}, {share}",
+                    expected=drawn.prob * rolls.total,
+                    share=percent(drawn.prob),
+                ),
+            )
             for drawn in shown
         ],
         [
@@ -157,7 +184,7 @@ def _shown(rolls: Rolls, rows: int) -> list[RollBin]:
     others_bins = rolls.bins[rows:]
     others = RollBin(
         None,
-        f"{sum(drawn.tokens for drawn in others_bins):,} others",
+        tr("{count:,} others", count=sum(drawn.tokens for drawn in others_bins)),
         sum(drawn.prob for drawn in others_bins),
         sum(drawn.rolls for drawn in others_bins),
         sum(drawn.tokens for drawn in others_bins),

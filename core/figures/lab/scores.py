@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ...decoding.lab.types import LabStep
+from ...language import tr
 from ..base.axes import axis, named_axis
-from ..base.labels import percent, show_token
+from ..base.labels import nats, percent, show_token
 from ..base.marks import numbers_behind, token_bars
 from ..base.paper import Paper
 from ..base.records import chosen_label
@@ -29,19 +30,21 @@ def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
         for candidate, first in zip(candidates, won, strict=True)
     ]
     colors = [theme.token_color(candidate.rank) for candidate in candidates]
-    words = ("ln p", "noise added") if gumbel else ("p", "p ÷ exponential number")
+    words = ("ln p", tr("noise added")) if gumbel else ("p", tr("p ÷ exponential number"))
     sheet = Sheet(
         theme,
         paper,
-        title="Which noisy score is highest" if gumbel else "Which quotient is highest",
-        subtitle="Every token gets Gumbel noise on its ln p; the highest sum is drawn."
+        title=tr("Which noisy score is highest") if gumbel else tr("Which quotient is highest"),
+        subtitle=tr("Every token gets Gumbel noise on its ln p; the highest sum is drawn.")
         if gumbel
-        else "Every p is divided by an exponential number; the highest quotient is drawn.",
+        else tr("Every p is divided by an exponential number; the highest quotient is drawn."),
         plot_height=30 * max(len(items), 1),
         left=112,
         right=EDGE + 52,
         below=66,
-        key=[[(theme.rest, words[0]), (theme.muted, words[1]), (theme.accent, "drawn", _FRAME)]],
+        key=[
+            [(theme.rest, words[0]), (theme.muted, words[1]), (theme.accent, tr("drawn"), _FRAME)]
+        ],
         key_offset=46,
         layout={
             "yaxis": named_axis(theme, names, range=[len(items) - 0.5, -0.5], showline=False),
@@ -66,21 +69,23 @@ def _add_sums(
     low, high = min([*logs, *sums], default=0.0), max([*logs, *sums], default=1.0)
     floor = low - 0.08 * max(high - low, 1.0)
     hovers = [
-        f"noise {added:+.3f}, score {total:.3f} nats"
+        tr("noise {added:+.3f}, score {total:.3f} nats", added=added, total=total)
         for added, total in zip(noise, sums, strict=True)
     ]
     sheet.traces += [
         bars(
             "ln p",
             [value - floor for value in logs],
-            [f"ln p {value:.3f} nats" for value in logs],
+            [tr("ln p {value} nats", value=nats(value)) for value in logs],
             sheet.theme.rest,
             base=[floor] * len(items),
         ),
         bars("noise", noise, hovers, colors, chosen=won, base=logs, width=0.34),
-        _numbers(sheet, logs, sums, [f"{value:.2f}".replace("-", "−") for value in sums]),
+        _numbers(sheet, logs, sums, [nats(value, 2) for value in sums]),
     ]
-    sheet.layout["xaxis"] = axis(sheet.theme, "ln p and score, nats", range=[floor, high], nticks=6)
+    sheet.layout["xaxis"] = axis(
+        sheet.theme, tr("ln p and score, nats"), range=[floor, high], nticks=6
+    )
 
 
 def _add_quotients(
@@ -102,7 +107,7 @@ def _add_quotients(
         _numbers(sheet, probs, quotients, [f"{q:.3g}" for q in quotients]),
     ]
     sheet.layout["xaxis"] = axis(
-        sheet.theme, "p, and p ÷ E", range=[0, max([*quotients, *probs], default=1.0)], nticks=6
+        sheet.theme, tr("p, and p ÷ E"), range=[0, max([*quotients, *probs], default=1.0)], nticks=6
     )
 
 

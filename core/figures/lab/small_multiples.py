@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...decoding.lab.types import LabStep, Sweep
 from ...decoding.record.steps import Candidate
+from ...language import N_, tr
 from ..base.axes import bare_axis, named_axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import NBSP, percent, show_token, table_text, visible_token
@@ -54,25 +55,35 @@ def _others(sweep: Sweep, at: int) -> float:
 
 
 @figure(
-    "Distribution by temperature",
+    N_("Distribution by temperature"),
     lab_caption,
     lab_temperatures_data,
-    subtitle="The same logits, and the other knobs as they are. Below 1 the likeliest token gains; "
-    "above 1 the others do. The order of the tokens never changes.",
+    subtitle=N_(
+        "The same logits, and the other knobs as they are. Below 1 the likeliest token gains; "
+        "above 1 the others do. The order of the tokens never changes."
+    ),
     alt=lambda sweep, shown: (
-        f"Bar charts of {len(_shown(sweep))} tokens' probability at {len(shown)} temperatures.",
+        tr(
+            "Bar charts of {tokens} tokens' probability at {temperatures} temperatures.",
+            tokens=len(_shown(sweep)),
+            temperatures=len(shown),
+        ),
         "; ".join(
-            f"at {number(sweep.temperatures[at])} "
-            f"{visible_token(sweep.candidates[0].text, 24)} has {percent(sweep.probs[0][at])} "
-            f"and the entropy is {sweep.entropies[at]:.2f} nats"
+            tr(
+                "at {temperature} {token} has {prob} and the entropy is {entropy:.2f} nats",
+                temperature=number(sweep.temperatures[at]),
+                token=visible_token(sweep.candidates[0].text, 24),
+                prob=percent(sweep.probs[0][at]),
+                entropy=sweep.entropies[at],
+            )
             for at in shown
         )
         + ".",
     ),
     key=lambda theme, lab, sweep, shown: [
         [
-            (theme.rest, "all other tokens"),
-            _now(lab, sweep, shown) is not None and (theme.accent, "the knob", "<b>□</b>"),
+            (theme.rest, tr("all other tokens")),
+            _now(lab, sweep, shown) is not None and (theme.accent, tr("the knob"), "<b>□</b>"),
         ]
     ],
 )
@@ -85,7 +96,7 @@ def lab_temperatures(
     """
     shown, tokens = panels(sweep), _shown(sweep)
     if not shown:
-        return "No temperature was tried."
+        return tr("No temperature was tried.")
     rows = 1 if paper.width >= _WIDE else 2
     places = Places(-(-len(shown) // rows), rows, _ROW * (len(tokens) + 1), _HEADS + 8)
     names = [
@@ -119,7 +130,7 @@ def lab_temperatures(
     for row in range(places.rows):
         sheet.layout[f"yaxis{row + 1 if row else ''}"] = named_axis(
             theme,
-            [*names, f"others{NBSP}"],
+            [*names, f"{tr('others')}{NBSP}"],
             range=[len(tokens) + 0.5, -0.5],
             showline=False,
             domain=list(places.y(row)),
@@ -145,10 +156,11 @@ def _add_panel(
     """Add a panel's bars, and its temperature and entropy above them."""
     theme = sheet.theme
     temperature = number(sweep.temperatures[at])
+    words = tr("temperature {temperature}", temperature=temperature)
     tokens = [candidate for candidate, _ in _shown(sweep)]
     hovers = [
-        *(f"<b>{show_token(c.text, 40)}</b><br>temperature {temperature}" for c in tokens),
-        f"<b>all other tokens</b><br>temperature {temperature}",
+        *(f"<b>{show_token(c.text, 40)}</b><br>{words}" for c in tokens),
+        f"<b>{tr('all other tokens')}</b><br>{words}",
     ]
     colors = [theme.probability_color(prob) for prob in probs[:-1]]
     sheet.traces.append(
@@ -166,6 +178,6 @@ def _add_panel(
     )
     where: Properties = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
     start, top = places.x(place)[0], places.y(place // places.across)[1]
-    heading = f"<b>T = {temperature}</b><br>{sweep.entropies[at]:.2f}{NBSP}nats"
+    heading = f"<b>T = {temperature}</b><br>{sweep.entropies[at]:.2f}{NBSP}{tr('nats')}"
     look: Properties = {"align": "left", "borderpad": 0, **where}
     add_note(sheet, "heading", heading, start, top, size=SMALL, color=theme.ink, **look)

@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 from ...decoding.lab.types import LabStep
 from ...decoding.record.steps import Candidate, Stage
+from ...language import N_, tr
 from ..base.axes import bare_axis, named_axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
     NBSP,
     escaped,
     lines,
+    nats,
     percent,
     show_token,
     stage_name,
@@ -31,13 +33,14 @@ from ..base.records import LABEL_LIMIT, ranked_labels, widest
 from ..base.sheet import EDGE, Properties, Sheet
 from ..base.theme import LIGHT, Theme
 from ..decode.stage_bars import shown_stages
-from .panels import FEW_PANELS, GAP, HEADS, PANELS_IN_VIEW, Places, is_narrow, places_for
+from ..samplers.xtc import xtc_words
+from .panels import FEW_PANELS, GAP, HEADS, Places, is_narrow, places_for
 from .words import lab_caption, setting, short_name
 
 # Width of a bar's percentage, px.
 _PERCENT_WIDTH = 44
-# Minimum width on the page for few and for many panels, px.
-_WIDTH_OF_FEW, _WIDTH_OF_MANY = 440, 740
+# Minimum width of the panels on the page, px.
+_WIDTH = 440
 # Minimum width of a printed panel with words beside the numbers, px.
 _WIDE_PANEL = 120
 
@@ -86,33 +89,52 @@ def lab_stages_data(lab: LabStep, *, rows: int = 20) -> TableRows:
 
 
 @figure(
-    "Distribution after each stage",
+    N_("Distribution after each stage"),
     lab_caption,
     lab_stages_data,
     subtitle=lambda lab, crossing: (
-        "One row a token, one panel a stage; all panels share one scale."
+        xtc_words(lab.config.shaping, lab.step),
+        tr("One row a token, one panel a stage; all panels share one scale.")
         if crossing is None
-        else f"Top-p {setting('top_p', lab)} is reached at "
-        f"{show_token(crossing.candidate.text, 16)}: {100 * crossing.before:.2f} to "
-        f"{100 * crossing.after:.2f}{NBSP}% of all."
+        else tr(
+            "Top-p {top_p} is reached at {token}: {before:.2f} to {after:.2f}{nbsp}% of all.",
+            top_p=setting("top_p", lab),
+            token=show_token(crossing.candidate.text, 16),
+            before=100 * crossing.before,
+            after=100 * crossing.after,
+            nbsp=NBSP,
+        ),
     ),
     alt=lambda lab, stages, chosen: (
-        f"Bar charts of one step's tokens after every stage, in the order of {lab.order.label}.",
+        tr(
+            "Bar charts of one step's tokens after every stage, in the order of {library}.",
+            library=lab.order.label,
+        ),
         "; ".join(
-            f"{stage_name(stage.name)} {setting(stage.name, lab)}: {percent(stage.removed_mass)} "
-            f"removed, {stage.kept} tokens left"
+            tr(
+                "{stage} {value}: {removed} removed, {kept} tokens left",
+                stage=stage_name(stage.name),
+                value=setting(stage.name, lab),
+                removed=percent(stage.removed_mass),
+                kept=stage.kept,
+            )
             for stage in stages
         )
         + ".",
-        f"Drawn: {visible_token(chosen.text, 24)}, rank {chosen.rank}, {percent(chosen.raw_prob)} "
-        f"at first, {percent(chosen.prob)} in the end.",
+        tr(
+            "Drawn: {token}, rank {rank}, {first} at first, {last} in the end.",
+            token=visible_token(chosen.text, 24),
+            rank=chosen.rank,
+            first=percent(chosen.raw_prob),
+            last=percent(chosen.prob),
+        ),
     ),
     key=lambda lab, theme: [
         [
-            (theme.muted, f"in the token's {theme.hue}: can be drawn"),
-            (theme.accent, "drawn", "<b>□</b>"),
+            (theme.muted, tr("in the token's {hue}: can be drawn", hue=tr(theme.hue))),
+            (theme.accent, tr("drawn"), "<b>□</b>"),
             any(stage.removed_mass > 0 for stage in lab.step.stages)
-            and (theme.muted, "removed here, with what it had", "▨"),
+            and (theme.muted, tr("removed here, with what it had"), "▨"),
         ]
     ],
 )
@@ -122,8 +144,8 @@ def lab_stages(
     """Draw panels from the model's own to the final distribution, over the same tokens.
 
     A removed token keeps its row, greyed; a hatched bar shows its probability before the removal. A
-    line in top-p's panel marks the token at which the cumulative mass reaches p. On a phone many
-    panels are arranged in rows, each with the tokens beside it.
+    line in top-p's panel marks the token at which the cumulative mass reaches p. On a screen
+    many panels are arranged in rows, each with the tokens beside it.
 
     Args:
         rows: number of tokens by rank; the chosen one and top-p's last one are added.
@@ -135,7 +157,7 @@ def lab_stages(
     top = max(top, *(_others(place, stage, shown) for place, stage in enumerate(stages)), 1e-9)
     tokens = [row.candidate for row in shown]
     out = [candidate for candidate in tokens if candidate.removed_by is not None]
-    names = [*ranked_labels(lab.step, tokens, theme, out), f"others{NBSP}"]
+    names = [*ranked_labels(lab.step, tokens, theme, out), f"{tr('others')}{NBSP}"]
     sheet = Sheet(
         theme,
         paper,
@@ -145,7 +167,7 @@ def lab_stages(
         right=EDGE + 2,
         above=HEADS,
         below=34,
-        rows="token and its rank",
+        rows=tr("token and its rank"),
         layout={"barmode": "overlay", "bargap": 0.3},
     )
     for place, stage in enumerate(stages):
@@ -201,11 +223,14 @@ def _add_panel(
     hovers = [
         lines(
             f"<b>{show_token(row.candidate.text, 40)}</b>",
-            f"rank {row.candidate.rank:,} · id {row.candidate.token_id}",
-            f"removed by {escaped(stage_name(row.candidate.removed_by or stage.name))}"
+            tr("rank {rank:,}", rank=row.candidate.rank) + f" · id {row.candidate.token_id}",
+            tr(
+                "removed by {stage}",
+                stage=escaped(stage_name(row.candidate.removed_by or stage.name)),
+            )
             if row.removed_at is not None and row.removed_at <= place
             else f"{escaped(stage_name(stage.name))} {percent(row.probs[place])}",
-            f"logit {row.candidate.logit:.3f}",
+            tr("logit {logit}", logit=nats(row.candidate.logit)),
         )
         for row in shown
     ]
@@ -217,7 +242,10 @@ def _add_panel(
             theme,
             stage.name,
             [*probs, mass],
-            [*hovers, f"<b>{others:,} other tokens</b><br>{percent(mass)}"],
+            [
+                *hovers,
+                lines(tr("<b>{others:,} other tokens</b>", others=others), percent(mass)),
+            ],
             [*(theme.token_color(row.candidate.rank) for row in shown), theme.rest],
             texts=[percent(p) if p > 0 else "" for p in probs] + [percent(mass) if others else ""],
             chosen=[*(r.candidate.token_id == chosen and r.probs[place] > 0 for r in shown), False],
@@ -229,7 +257,7 @@ def _add_panel(
             [shown[at].probs[place - 1] for at in gone],
             [hovers[at] for at in gone],
             theme.paper,
-            texts=["out"] * len(gone),
+            texts=[tr("out")] * len(gone),
             ink=theme.muted,
             marker={"pattern": pattern, "line": {"width": 1, "color": theme.muted}},
             y=gone,
@@ -247,24 +275,25 @@ def _frame_panel(
     theme, count = sheet.theme, places.across
     domain, (bottom, upper) = places.x(place), places.y(place // count)
     whole = sheet.paper.printed or (is_narrow(sheet.paper) and count <= FEW_PANELS)
-    least = _WIDTH_OF_FEW if count <= PANELS_IN_VIEW else _WIDTH_OF_MANY
-    width = sheet.room if whole else float(least)
+    width = sheet.room if whole else float(_WIDTH)
     room = width / count - 6
     share = min(_PERCENT_WIDTH * count / (width * (1 - GAP)), 0.86 if whole else 0.6)
     sheet.layout[f"xaxis{place + 1 if place else ''}"] = bare_axis(
         theme, domain=list(domain), range=[0, top / (1 - share)], anchor=places.axis(place)
     )
     add_line(sheet, "zero", domain[0], (bottom, upper), theme.grid, 1, layer="below", **PAPER)
-    nothing = "nothing removed" if text_width("nothing removed") <= room else "all kept"
+    nothing = tr("nothing removed")
+    nothing = nothing if text_width(nothing) <= room else tr("all kept")
     taken = f'<span style="color:{theme.muted}">{nothing}</span>' if place else NBSP
     if place and stage.removed_mass > 0:
-        taken = f"{percent(stage.removed_mass)}{NBSP}removed"
+        taken = tr("{mass} removed", mass=percent(stage.removed_mass)).replace(" ", NBSP)
         taken = taken if text_width(taken) <= room else f"−{percent(stage.removed_mass)}"
+    left = tr("{count:,} left", count=stage.kept).replace(" ", NBSP)
     head = [
         f"<b>{escaped(fitted(short_name(stage.name), room, face='sans bold'))}</b>",
         escaped(fitted(setting(stage.name, lab), room)) or NBSP,
         taken,
-        f'<span style="color:{theme.muted}">{stage.kept:,}{NBSP}left</span>',
+        f'<span style="color:{theme.muted}">{left}</span>',
     ]
     where = {**PAPER, "xanchor": "left", "yanchor": "bottom", "yshift": 4, "align": "left"}
     where |= {"borderpad": 0, "borderwidth": 0, "size": 12, "color": theme.ink}
@@ -292,4 +321,13 @@ def _mark_crossing(
     paper = sheet.paper
     # In a narrow panel only the subtitle names it.
     if not (paper.width / len(stages) < _WIDE_PANEL if paper.printed else is_narrow(paper)):
-        add_note(sheet, "crossing", f"p{NBSP}reached", ends[1], y, size=SMALL, color=ink, **where)
+        add_note(
+            sheet,
+            "crossing",
+            tr("p reached").replace(" ", NBSP),
+            ends[1],
+            y,
+            size=SMALL,
+            color=ink,
+            **where,
+        )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ...decoding.lab.types import LabStep, Sweep
+from ...language import N_, tr
 from ..base.axes import axis, bare_axis, named_axis
 from ..base.figure import TableRows, figure, table
 from ..base.grid import probability_cells
-from ..base.labels import percent, show_token, table_text, visible_token
+from ..base.labels import lines, percent, show_token, table_text, visible_token
 from ..base.marks import add_line, hover_texts
 from ..base.paper import SCREEN, Paper
 from ..base.records import chosen_label, widest
@@ -35,24 +36,33 @@ def lab_sweep_data(sweep: Sweep) -> TableRows:
 
 
 @figure(
-    "Temperature sweep",
+    N_("Temperature sweep"),
     lab_caption,
     lab_sweep_data,
-    subtitle=lambda theme: theme.in_words(
+    subtitle=lambda theme: tr(
         "The {hue} is a token's probability at this temperature, with the other knobs as they are. "
-        "Removed tokens are empty."
+        "Removed tokens are empty.",
+        hue=tr(theme.hue),
     ),
     alt=lambda sweep: (
-        f"Heatmap of {len(sweep.candidates)} tokens' probability over temperature, the likeliest "
-        f"being {visible_token(sweep.candidates[0].text, 24)}, with the entropy below:",
+        tr(
+            "Heatmap of {tokens} tokens' probability over temperature, the likeliest being "
+            "{token}, with the entropy below:",
+            tokens=len(sweep.candidates),
+            token=visible_token(sweep.candidates[0].text, 24),
+        ),
         "; ".join(
-            f"at {number(sweep.temperatures[at])} the entropy is {sweep.entropies[at]:.2f} nats "
-            f"and {sweep.kept[at]} tokens can be drawn"
+            tr(
+                "at {temperature} the entropy is {entropy:.2f} nats and {kept} tokens can be drawn",
+                temperature=number(sweep.temperatures[at]),
+                entropy=sweep.entropies[at],
+                kept=sweep.kept[at],
+            )
             for at in (0, -1)
         )
         + ".",
     ),
-    key=lambda theme: [[(theme.ink, "the knob", "┃")]],
+    key=lambda theme: [[(theme.ink, tr("the knob"), "┃")]],
 )
 def lab_sweep(
     lab: LabStep, sweep: Sweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN
@@ -61,7 +71,7 @@ def lab_sweep(
     below.
     """
     if not sweep.temperatures:
-        return "No temperature was tried."
+        return tr("No temperature was tried.")
     columns = widest((c.text for c in sweep.candidates), _LABEL_LIMIT)
     left = 34 + round(7.2 * max(columns, 6))
     height = 24 * len(sweep.candidates) + _GAP + _ENTROPY
@@ -87,7 +97,11 @@ def lab_sweep(
             "line": {"color": theme.second, "width": 2.5},
             **hover_texts(
                 [
-                    f"temperature {t:g}<br>entropy {h:.3f} nats<br>{count:,} tokens can be drawn"
+                    lines(
+                        tr("temperature {temperature:g}", temperature=t),
+                        tr("entropy {entropy:.3f} nats", entropy=h),
+                        tr("{count:,} tokens can be drawn", count=count),
+                    )
                     for t, h, count in zip(
                         sweep.temperatures, sweep.entropies, sweep.kept, strict=True
                     )
@@ -104,8 +118,11 @@ def lab_sweep(
 def _heat(sheet: Sheet, sweep: Sweep) -> Properties:
     hovers = [
         [
-            f"<b>{show_token(candidate.text, 40)}</b><br>temperature {value:g}<br>"
-            f"{percent(prob) if prob > 0 else 'removed'}"
+            lines(
+                f"<b>{show_token(candidate.text, 40)}</b>",
+                tr("temperature {temperature:g}", temperature=value),
+                percent(prob) if prob > 0 else tr("removed"),
+            )
             for value, prob in zip(sweep.temperatures, probs, strict=True)
         ]
         for candidate, probs in zip(sweep.candidates, sweep.probs, strict=True)
@@ -134,7 +151,7 @@ def _axes(lab: LabStep, sweep: Sweep, height: int, theme: Theme) -> Properties:
         for c in sweep.candidates
     ]
     return {
-        "xaxis": axis(theme, "temperature", 12, range=across, nticks=9),
+        "xaxis": axis(theme, tr("temperature"), 12, range=across, nticks=9),
         "xaxis2": bare_axis(theme, range=across, anchor="y2"),
         "yaxis2": named_axis(
             theme,
@@ -146,7 +163,7 @@ def _axes(lab: LabStep, sweep: Sweep, height: int, theme: Theme) -> Properties:
         ),
         "yaxis": axis(
             theme,
-            "entropy, nats",
+            tr("entropy, nats"),
             nticks=4,
             range=[0, 1.08 * max(*sweep.entropies, 0.1)],
             domain=[0, _ENTROPY / height],

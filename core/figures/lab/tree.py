@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...decoding.counting import nth
 from ...decoding.lab.types import Continuation, Continuations
+from ...language import N_, tr
 from ..base.figure import TableRows, figure, table
 from ..base.labels import table_text, visible_token
 from ..base.paper import SCREEN, Paper
@@ -41,15 +42,20 @@ def lab_tree_data(grown: Continuations, *, first: int = 0, columns: int | None =
 
 
 @figure(
-    "Tree of continuations",
+    N_("Tree of continuations"),
     continuations_caption,
     lab_tree_data,
     alt=lambda grown, layout: (
-        f"Tree of {len(grown.rows)} continuations over {layout.steps} steps in "
-        f"{len(layout.cells)} cells with their probabilities.",
+        tr(
+            "Tree of {rows} continuations over {steps} steps in {cells} cells with their "
+            "probabilities.",
+            rows=len(grown.rows),
+            steps=layout.steps,
+            cells=len(layout.cells),
+        ),
         "; ".join(f"{_name(row)}: {visible_token(row.text, 60)}" for row in grown.rows[:4]) + ".",
     ),
-    key=lambda theme: [[(theme.ink, "greedy", "<b>□</b>")]],
+    key=lambda theme: [[(theme.ink, tr("greedy"), "<b>□</b>")]],
 )
 def lab_tree(
     grown: Continuations, *, fold: bool = True, theme: Theme = LIGHT, paper: Paper = SCREEN
@@ -66,18 +72,20 @@ def lab_tree(
     ]
     layout = lay_out_tree(lanes, fold=fold)
     if not layout.cells:
-        return "No token was drawn yet."
+        return tr("No token was drawn yet.")
     return lane_tree(
         layout,
         theme,
         paper,
-        subtitle="A cell is shared by the rows it spans; a framed cell lies on the greedy path.",
-        frame=("greedy", theme.ink),
+        subtitle=tr(
+            "A cell is shared by the rows it spans; a framed cell lies on the greedy path."
+        ),
+        frame=(tr("greedy"), theme.ink),
     )
 
 
 def _name(row: Continuation) -> str:
-    return "greedy" if row.seed is None else f"seed {row.seed}"
+    return tr("greedy") if row.seed is None else tr("seed {seed}", seed=row.seed)
 
 
 @table(["row", "text", "tokens", "mean ln p", "distinct-1", "distinct-2", "ended"])

@@ -10,6 +10,7 @@ from ...decoding.autoregressive.config import Sampling
 from ...decoding.counting import nth
 from ...decoding.lab.types import Continuations, LabStep
 from ...decoding.shaping.config import SETTINGS
+from ...language import tr
 from ..base.labels import (
     plain_name,
     setting_words,
@@ -22,7 +23,7 @@ from ..base.paper import SCREEN, Paper
 
 def short_name(stage: str) -> str:
     """Return a stage's name in at most eleven letters; plain text."""
-    name = SETTINGS[stage].label.lower() if stage in SETTINGS else stage_name(stage)
+    name = tr(SETTINGS[stage].label).lower() if stage in SETTINGS else stage_name(stage)
     return name[:11]
 
 
@@ -70,23 +71,28 @@ def lab_caption(lab: LabStep, paper: Paper = SCREEN) -> str:
     made = replace(
         lab.trace, config=replace(lab.config, shaping=replace(lab.config.shaping, **off))
     )
-    return f"{settings_caption(made, paper)} · roll {nth(lab.throw)} · order of {lab.order.label}"
+    roll = tr("roll {roll}", roll=nth(lab.throw))
+    order = tr("order of {library}", library=lab.order.label)
+    return " · ".join((settings_caption(made, paper), roll, order))
 
 
 def continuations_caption(grown: Continuations, paper: Paper = SCREEN) -> str:
     """Return the settings of several continuations; plain text."""
     config = grown.config
     seeds = [row.seed for row in grown.sampled if row.seed is not None]
-    span = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {config.seed}"
+    span = (
+        tr("seeds {first} to {last}, each from roll 1", first=seeds[0], last=seeds[-1])
+        if len(seeds) > 1
+        else tr("seed {seed}, from roll 1", seed=config.seed)
+    )
     shaping = config.shaping
     parts = [
         plain_name(grown.model_id, 80),
-        "sampling",
+        tr("sampling"),
         *[setting_words(name, shaping) for name in shaping.active(SETTINGS)],
     ]
     if config.draw != Sampling().draw:
-        parts.append(f"draw {config.draw}")
-    caption = " · ".join(
-        [*parts, f"{config.max_new_tokens} tokens at most", f"{span}, each from roll 1"]
-    )
+        parts.append(tr("draw {method}", method=config.draw))
+    most = tr("{tokens} tokens at most", tokens=config.max_new_tokens)
+    caption = " · ".join([*parts, most, span])
     return with_prompt(caption, grown.text_before, paper)

@@ -9,18 +9,23 @@ import pandas as pd
 from ...evaluation.sweep.curves import BudgetPoint, curve
 from ...evaluation.sweep.fair import fair_rows
 from ...evaluation.sweep.types import BudgetSweep
+from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.color import blend
 from ..base.figure import TableRows, figure, table
+from ..base.labels import lines
 from ..base.marks import add_line, add_note, hover_texts
 from ..base.paper import SCREEN, Paper
 from ..base.sheet import EDGE, Properties, Sheet
 from ..base.theme import LIGHT, Theme
 from .words import (
     BUDGET_WORDS,
+    LEVEL_WORDS,
     NOTHING_YET,
     band_words,
+    budget_head,
     levels_within,
+    point_words,
     share_record,
     share_words,
     so_far,
@@ -52,31 +57,28 @@ def reason_accuracy_data(sweep: BudgetSweep) -> pd.DataFrame:
 
 
 @figure(
-    "Accuracy against the budget",
+    N_("Accuracy against the budget"),
     sweep_caption,
     reason_accuracy_data,
     subtitle=lambda sweep: (
-        f"The line is the share of right answers; {band_words(sweep.plan)}",
+        tr("The line is the share of right answers."),
+        band_words(sweep.plan),
         so_far(sweep),
     ),
     alt=lambda points: (
-        "Share of right answers by budget, with 95 % Wilson intervals:",
-        "; ".join(
-            f"{p.correct.percent:g} % at {p.budget} tokens ({p.correct.hits} of {p.correct.total})"
-            for p in points
-        )
-        + ".",
+        tr("Share of right answers by budget, with 95 % Wilson intervals:"),
+        "; ".join(map(point_words, points)) + ".",
     ),
     key=lambda theme, set_budget, ends: [
         [
-            (theme.first, "right answers", "●"),
+            (theme.first, tr("right answers"), "●"),
             set_budget is not None
             and (
-                (theme.accent, "the budget that is set", "┃")
+                (theme.accent, tr("the budget that is set"), "┃")
                 if ends[0] <= set_budget <= ends[1]
                 else (
                     theme.accent,
-                    f"the budget that is set, {set_budget:,}, lies beyond",
+                    tr("the budget that is set, {budget:,}, lies beyond", budget=set_budget),
                     "▶" if set_budget > ends[1] else "◀",
                 )
             ),
@@ -106,7 +108,7 @@ def reason_accuracy(
         theme,
         paper,
         facts={"points": points, "set_budget": marked, "ends": ends},
-        explained=[[(theme.muted, "budgets that have a name", "┆")]],
+        explained=[[(theme.muted, tr("budgets that have a name"), "┆")]],
         key_offset=46,
         plot_height=_HEIGHT,
         left=LEFT,
@@ -114,15 +116,17 @@ def reason_accuracy(
         above=18,
         below=66,
         traces=[band(points, theme), line(points, theme)],
-        rows="right answers",
+        rows=tr("right answers"),
         layout={
-            "xaxis": axis(theme, BUDGET_WORDS[plan.budget_field], 6, range=ends, nticks=9),
+            "xaxis": axis(theme, tr(BUDGET_WORDS[plan.budget_field]), 6, range=ends, nticks=9),
             "yaxis": axis(theme, range=SHARES, **PERCENT_TICKS),
         },
     )
     for name, budget in levels_within(plan.budgets, plan.budget_field).items():
         add_line(sheet, "level", budget, color=theme.muted, width=1, dash="dot", **upright)
-        add_note(sheet, "level", name, budget, 1, size=11, color=theme.muted, **where)
+        add_note(
+            sheet, "level", tr(LEVEL_WORDS[name]), budget, 1, size=11, color=theme.muted, **where
+        )
     if marked is not None and ends[0] <= marked <= ends[1]:
         add_line(sheet, "now", marked, color=theme.accent, width=2, **upright)
     return sheet
@@ -155,7 +159,7 @@ def band(points: Sequence[BudgetPoint], theme: Theme, name: str = "interval") ->
 
 def line(points: Sequence[BudgetPoint], theme: Theme, name: str = "accuracy") -> Properties:
     """Return the accuracies as points on a line; a clicked point hands over its budget."""
-    texts = [f"<b>budget {point.budget}</b><br>{share_words(point.correct)}" for point in points]
+    texts = [lines(budget_head(point.budget), share_words(point.correct)) for point in points]
     return {
         "type": "scatter",
         "name": name,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...decoding.counting import counted
 from ...evaluation.types import RULES, AnswerRule, Rivalry, StrategyResult, Vote
+from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.figure import TableRows, figure, table
-from ..base.labels import NBSP, config_caption, table_text
+from ..base.labels import NBSP, config_caption, lines, table_text
 from ..base.marks import label_pair
 from ..base.paper import SCREEN, Paper
 from ..base.sheet import EDGE, Sheet
@@ -22,12 +24,12 @@ from .words import (
 
 _BOUNDS = ("max_thinking_tokens", "max_new_tokens")
 RULE_WORDS: dict[AnswerRule, str] = {
-    "greedy": "single, greedy",
-    "single": "single, drawn",
-    "majority": "majority vote",
-    "best_of_n": "likeliest of N",
-    "reward": "reward model",
-    "verifier": "checked by arithmetic",
+    "greedy": N_("single, greedy"),
+    "single": N_("single, drawn"),
+    "majority": N_("majority vote"),
+    "best_of_n": N_("likeliest of N"),
+    "reward": N_("reward model"),
+    "verifier": N_("checked by arithmetic"),
 }
 
 
@@ -41,7 +43,7 @@ def reason_rivals_data(rivalry: Rivalry) -> TableRows:
 
 
 @figure(
-    "Strategies with the same budget",
+    N_("Strategies with the same budget"),
     lambda rivalry: " · ".join(
         [
             *(
@@ -49,34 +51,35 @@ def reason_rivals_data(rivalry: Rivalry) -> TableRows:
                 if rivalry.config
                 else ()
             ),
-            f"at most {rivalry.total_tokens:,} tokens a problem",
+            tr("at most {tokens:,} tokens a problem", tokens=rivalry.total_tokens),
             problems_words(rivalry.problems),
         ]
     ),
     reason_rivals_data,
     subtitle=lambda rivalry, shares: (
-        f"Right answers where each way may spend {rivalry.total_tokens:,} tokens on a problem at "
-        f"most. The number at the right is what it spent. The line is the 95{NBSP}% interval.",
+        tr(
+            "Right answers where each way may spend {tokens:,} tokens on a problem at most. The "
+            "number at the right is what it spent. The line is the 95{nbsp}% interval.",
+            tokens=rivalry.total_tokens,
+            nbsp=NBSP,
+        ),
         strong_words(shares),
     ),
     alt=lambda rivalry, rivals: (
-        f"Right answers at {rivalry.total_tokens:,} tokens at most a problem:",
-        "; ".join(
-            f"{RULE_WORDS[r.rule]} with {r.samples} times {r.budget} tokens "
-            f"{r.correct.percent:g} % ({r.correct.hits} of {r.correct.total}), "
-            f"{r.tokens:,.0f} tokens spent"
-            for r in rivals
-        )
-        + ".",
+        tr(
+            "Right answers at {tokens:,} tokens at most a problem:",
+            tokens=rivalry.total_tokens,
+        ),
+        "; ".join(map(_result_words, rivals)) + ".",
     ),
 )
 def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """Draw the accuracy of each strategy with Wilson's 95 % interval, and its actual cost."""
     rivals = rivalry.rivals
     if not rivals:
-        return "Nothing was compared yet."
+        return tr("Nothing was compared yet.")
     texts = [
-        f"<b>{RULE_WORDS[rival.rule]}</b><br>{share_words(rival.correct)}<br>{_spent(rival)}"
+        lines(f"<b>{tr(RULE_WORDS[rival.rule])}</b>", share_words(rival.correct), _spent(rival))
         for rival in rivals
     ]
     shares = [rival.correct for rival in rivals]
@@ -90,14 +93,14 @@ def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCRE
         below=44,
         traces=[share_bars(shares, texts, theme, name="rivals", below=0.15, width=0.32)],
         layout={
-            "xaxis": axis(theme, "right answers", 4, range=[0, 1.02], **PERCENT_TICKS),
+            "xaxis": axis(theme, tr("right answers"), 4, range=[0, 1.02], **PERCENT_TICKS),
             "yaxis": axis(theme, range=[len(rivals) - 0.42, -0.5], visible=False),
         },
     )
     for at, rival in enumerate(rivals):
         name = (
-            f"<b>{RULE_WORDS[rival.rule]}</b>{NBSP} {rival.samples}{NBSP}×{NBSP}{rival.budget} · "
-            f"{rival.correct.percent:g}{NBSP}%"
+            f"<b>{tr(RULE_WORDS[rival.rule])}</b>{NBSP} "
+            f"{rival.samples}{NBSP}×{NBSP}{rival.budget} · {rival.correct.percent:g}{NBSP}%"
         )
         label_pair(sheet, at - 0.04, name, _spent(rival))
     return sheet
@@ -107,11 +110,28 @@ def vote_caption(vote: Vote) -> str:
     """Return the settings of a vote's samples; plain text, empty if unknown."""
     if vote.config is None:
         return ""
-    return f"{config_caption(vote.model_id, vote.config)} · {len(vote.attempts)} samples"
+    samples = tr(counted(len(vote.attempts), "sample"))
+    return f"{config_caption(vote.model_id, vote.config)} · {samples}"
 
 
 def _spent(rival: StrategyResult) -> str:
-    return f"<b>{rival.tokens:,.0f}</b> tokens · {rival.seconds:.2f}{NBSP}s"
+    tokens = tr("<b>{tokens:,.0f}</b> tokens", tokens=rival.tokens)
+    return f"{tokens} · {rival.seconds:.2f}{NBSP}s"
+
+
+def _result_words(result: StrategyResult) -> str:
+    """Return a strategy's share and cost; plain text."""
+    return tr(
+        "{rule} with {samples} times {budget} tokens {percent:g} % ({hits} of {total}), "
+        "{tokens:,.0f} tokens spent",
+        rule=tr(RULE_WORDS[result.rule]),
+        samples=result.samples,
+        budget=result.budget,
+        percent=result.correct.percent,
+        hits=result.correct.hits,
+        total=result.correct.total,
+        tokens=result.tokens,
+    )
 
 
 @table(
@@ -137,4 +157,4 @@ def reason_votes_data(votes: Sequence[Vote]) -> TableRows:
 
 def ballot_words(vote: Vote) -> str:
     """Return the answers and the number of samples for each; plain text."""
-    return ", ".join(f"{answer} ×{votes}" for answer, votes in vote.ballots) or "no answer"
+    return ", ".join(f"{answer} ×{votes}" for answer, votes in vote.ballots) or tr("no answer")

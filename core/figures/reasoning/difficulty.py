@@ -8,6 +8,7 @@ from ...decoding.counting import counted
 from ...evaluation.sweep.curves import BudgetPoint, curves_by_steps
 from ...evaluation.sweep.fair import fair_rows
 from ...evaluation.sweep.types import BudgetSweep
+from ...language import N_, tr
 from ..base.axes import axis
 from ..base.figure import figure
 from ..base.labels import NBSP
@@ -34,18 +35,25 @@ def reason_difficulty_data(sweep: BudgetSweep) -> pd.DataFrame:
 
 
 @figure(
-    "Accuracy by problem difficulty",
+    N_("Accuracy by problem difficulty"),
     sweep_caption,
     reason_difficulty_data,
     subtitle=lambda sweep: (
-        f"Accuracy by the number of steps that a problem takes; {band_words(sweep.plan)}",
+        tr("Accuracy by the number of steps that a problem takes."),
+        band_words(sweep.plan),
         so_far(sweep),
     ),
     alt=lambda panels: (
-        "Accuracy by budget, one panel for each number of steps.",
+        tr("Accuracy by budget, one panel for each number of steps."),
         "; ".join(
-            f"{counted(steps, 'step')}: from {points[0].correct.percent:g} % "
-            f"at {points[0].budget} to {points[-1].correct.percent:g} % at {points[-1].budget}"
+            tr(
+                "{steps}: from {first:g} % at {least} to {last:g} % at {most}",
+                steps=counted(steps, "step"),
+                first=points[0].correct.percent,
+                least=points[0].budget,
+                last=points[-1].correct.percent,
+                most=points[-1].budget,
+            )
             for steps, points in panels.items()
         )
         + ".",
@@ -59,12 +67,12 @@ def reason_difficulty(
     """
     panels = _panels(sweep)
     if not panels:
-        unsaid = "These problems don't say how many steps they take."
+        unsaid = N_("These problems don't say how many steps they take.")
         return unsaid if fair_rows(sweep) else NOTHING_YET
     rows = -(-len(panels) // _COLUMNS)
     height = rows * _PANEL + (rows - 1) * _PANEL_GAP
     where = {**PAPER, "yanchor": "top", "yshift": -24, "borderpad": 0}
-    words = BUDGET_WORDS[sweep.plan.budget_field]
+    words = tr(BUDGET_WORDS[sweep.plan.budget_field])
     sheet = Sheet(
         theme,
         paper,
@@ -75,7 +83,7 @@ def reason_difficulty(
         above=22,
         below=50,
         # One title beside the panels for all of their axes, and another below them.
-        rows="right answers",
+        rows=tr("right answers"),
     )
     for at, (steps, points) in enumerate(panels.items()):
         _add_panel(sheet, at, steps, points, sweep, height)
@@ -126,5 +134,5 @@ def _add_panel(
         ticktext=[f"{n}{NBSP}%" for n in (0, 50, 100)],
     )
     where = {**PAPER, "xanchor": "left", "yanchor": "bottom", "yshift": 3, "borderpad": 0}
-    heading = f"<b>{counted(steps, 'step')}</b>"
+    heading = f"<b>{tr(counted(steps, 'step'))}</b>"
     add_note(sheet, "panel", heading, left, top, size=12, color=theme.ink, **where)

@@ -10,9 +10,10 @@ from ...evaluation.sweep.curves import BudgetPoint, curve, frame_of
 from ...evaluation.sweep.fair import fair_rows
 from ...evaluation.sweep.types import BudgetSweep
 from ...evaluation.types import OUTCOMES
+from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.figure import TableRows, figure, table
-from ..base.labels import NBSP, table_text
+from ..base.labels import NBSP, lines, table_text
 from ..base.marks import hover_texts
 from ..base.paper import SCREEN, Paper
 from ..base.sheet import EDGE, Properties, Sheet
@@ -21,6 +22,7 @@ from .words import (
     BUDGET_WORDS,
     NOTHING_YET,
     OUTCOME_WORDS,
+    budget_head,
     outcome_color,
     quiet_color,
     so_far,
@@ -47,21 +49,20 @@ def reason_spent_data(sweep: BudgetSweep) -> TableRows:
 
 
 @figure(
-    "Outcomes of the runs",
+    N_("Outcomes of the runs"),
     sweep_caption,
     reason_spent_data,
-    subtitle=lambda sweep: ("Outcomes of the runs at each budget.", so_far(sweep)),
+    subtitle=lambda sweep: (tr("Outcomes of the runs at each budget."), so_far(sweep)),
     alt=lambda points: (
-        "Outcomes of the runs by budget:",
+        tr("Outcomes of the runs by budget:"),
         "; ".join(
-            f"at {p.budget} tokens "
-            + ", ".join(f"{p.outcomes[o]} {OUTCOME_WORDS[o]}" for o in OUTCOMES if p.outcomes[o])
+            tr("at {budget} tokens {outcomes}", budget=p.budget, outcomes=_outcomes(p))
             for p in points
         )
         + ".",
     ),
     key=lambda theme: [
-        [(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in line]
+        [(outcome_color(o, theme), tr(OUTCOME_WORDS[o])) for o in line]
         for line in (OUTCOMES[:2], OUTCOMES[2:])
     ],
     blank=_HEIGHT + 98,
@@ -79,8 +80,15 @@ def reason_outcomes(
             [point.outcomes[outcome] / point.correct.total for point in points],
             outcome_color(outcome, theme),
             [
-                f"<b>budget {point.budget}</b><br>{OUTCOME_WORDS[outcome]}: "
-                f"{point.outcomes[outcome]} of {point.correct.total}"
+                lines(
+                    budget_head(point.budget),
+                    tr(
+                        "{outcome}: {count} of {total}",
+                        outcome=tr(OUTCOME_WORDS[outcome]),
+                        count=point.outcomes[outcome],
+                        total=point.correct.total,
+                    ),
+                )
                 for point in points
             ],
         )
@@ -95,7 +103,7 @@ def reason_outcomes(
         above=8,  # Room for half of the highest tick's label.
         below=82,
         traces=bars,
-        rows="share of the runs",
+        rows=tr("share of the runs"),
         key_offset=46,
         layout={
             "barmode": "stack",
@@ -106,6 +114,12 @@ def reason_outcomes(
     )
 
 
+def _outcomes(point: BudgetPoint) -> str:
+    """Return the outcomes at a budget with their numbers."""
+    counts = ((point.outcomes[outcome], tr(OUTCOME_WORDS[outcome])) for outcome in OUTCOMES)
+    return ", ".join(f"{count} {words}" for count, words in counts if count)
+
+
 def _budgets(
     points: Sequence[BudgetPoint], sweep: BudgetSweep, theme: Theme, **properties: object
 ) -> Properties:
@@ -113,7 +127,7 @@ def _budgets(
     named = range(0, len(points), -(-len(points) // 9))
     return axis(
         theme,
-        BUDGET_WORDS[sweep.plan.budget_field],
+        tr(BUDGET_WORDS[sweep.plan.budget_field]),
         6,
         range=[-0.6, len(points) - 0.4],
         showgrid=False,
@@ -125,27 +139,33 @@ def _budgets(
 
 
 @figure(
-    "Tokens and time by budget",
+    N_("Tokens and time by budget"),
     sweep_caption,
     reason_spent_data,
     subtitle=lambda sweep: (
-        "The values are means of a run; its seconds are its share of the batch that it ran in.",
+        tr("The values are means of a run; its seconds are its share of the batch that it ran in."),
         so_far(sweep),
     ),
     alt=lambda points: (
-        "Mean tokens and seconds of a run by budget:",
+        tr("Mean tokens and seconds of a run by budget:"),
         "; ".join(
-            f"at {point.budget} tokens of budget a run spends {point.tokens:.1f} tokens, "
-            f"{point.thinking_tokens:.1f} of them thinking, in {point.seconds:.3f} s"
+            tr(
+                "at {budget} tokens of budget a run spends {tokens:.1f} tokens, {thinking:.1f} of "
+                "them thinking, in {seconds:.3f} s",
+                budget=point.budget,
+                tokens=point.tokens,
+                thinking=point.thinking_tokens,
+                seconds=point.seconds,
+            )
             for point in (points[0], *points[1:][-1:])
         )
         + ".",
     ),
     key=lambda theme: [
         [
-            (theme.first, "thinking"),
-            (quiet_color(theme), "marks and answer"),
-            (theme.second, "seconds"),
+            (theme.first, tr("thinking")),
+            (quiet_color(theme), tr("marks and answer")),
+            (theme.second, tr("seconds")),
         ]
     ],
     blank=_HEIGHT + 98,
@@ -171,8 +191,8 @@ def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCR
             "barmode": "stack",
             "bargap": 0.15,
             "xaxis": _budgets(points, sweep, theme, anchor="y2"),
-            "yaxis": axis(theme, "tokens", 6, domain=[1 - split, 1], **upright),
-            "yaxis2": axis(theme, "seconds", 6, domain=[0, split], anchor="x", **upright),
+            "yaxis": axis(theme, tr("tokens"), 6, domain=[1 - split, 1], **upright),
+            "yaxis2": axis(theme, tr("seconds"), 6, domain=[0, split], anchor="x", **upright),
         },
     )
 
@@ -183,8 +203,15 @@ def _spent_traces(points: Sequence[BudgetPoint], theme: Theme) -> list[Propertie
     answering = [point.tokens - thought for point, thought in zip(points, thinking, strict=True)]
     seconds = [point.seconds for point in points]
     hovers = [
-        f"<b>budget {point.budget}</b><br>{point.tokens:.1f} tokens, "
-        f"{point.thinking_tokens:.1f} of them thinking<br>{point.seconds:.3f}{NBSP}s"
+        lines(
+            budget_head(point.budget),
+            tr(
+                "{tokens:.1f} tokens, {thinking:.1f} of them thinking",
+                tokens=point.tokens,
+                thinking=point.thinking_tokens,
+            ),
+            f"{point.seconds:.3f}{NBSP}s",
+        )
         for point in points
     ]
     return [

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from ...decoding.counting import counted
 from ...evaluation.types import OUTCOMES, StopPoint, StopStrip
+from ...language import N_, tr
 from ..base.axes import axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -45,41 +47,55 @@ def reason_stops_data(strip: StopStrip) -> TableRows:
 def _knowledge(strip: StopStrip) -> str:
     """Return a sentence on the number of tokens from which on the right answer is given."""
     if not strip.problem.answer:
-        return "The right answer is not known here."
+        return tr("The right answer is not known here.")
     if strip.knew_at is None:
-        return f"At its end it doesn't give the right answer, {strip.problem.answer}."
-    return (
-        f"From {strip.points[strip.knew_at].tokens} tokens on it gives the right answer, "
-        f"{strip.problem.answer}."
+        return tr(
+            "At its end it doesn't give the right answer, {answer}.", answer=strip.problem.answer
+        )
+    return tr(
+        "From {tokens} on it gives the right answer, {answer}.",
+        tokens=counted(strip.points[strip.knew_at].tokens, "token"),
+        answer=strip.problem.answer,
     )
 
 
+def _caption(strip: StopStrip, caption: str, paper: Paper) -> str:
+    parts = [with_prompt(caption, strip.problem.question, paper)]
+    if strip.points and strip.own_end:
+        parts.append(tr("answers at the stops but the last taken greedily"))
+    elif strip.points:
+        parts.append(tr("answers at the stops taken greedily"))
+    return " · ".join(parts)
+
+
 @figure(
-    "Answers at each stop",
-    lambda strip, caption, paper: (
-        with_prompt(caption, strip.problem.question, paper)
-        + (
-            f" · answers at the stops{' but the last' * strip.own_end} taken greedily"
-            if strip.points
-            else ""
-        )
-    ),
+    N_("Answers at each stop"),
+    _caption,
     reason_stops_data,
     subtitle=lambda strip, shown: (
-        "The thinking is stopped after each of its steps, and the model answers greedily."
-        + (" The last answer is the run's own." if strip.own_end else ""),
+        tr("The thinking is stopped after each of its steps, and the model answers greedily."),
+        strip.own_end and tr("The last answer is the run's own."),
         len(shown) < len(strip.points)
-        and f"Of {len(strip.points)} stops: the first, {shown[1]} to {shown[-2]}, the last.",
+        and tr(
+            "Of {stops} stops: the first, {low} to {high}, the last.",
+            stops=len(strip.points),
+            low=shown[1],
+            high=shown[-2],
+        ),
     ),
     alt=lambda strip: (
-        "What the model answers where its thinking is stopped:",
-        ", ".join(f"{p.answer or 'none'} at {p.tokens} tokens" for p in strip.points) + ".",
+        tr("What the model answers where its thinking is stopped:"),
+        ", ".join(
+            tr("{answer} at {tokens} tokens", answer=p.answer or tr("none"), tokens=p.tokens)
+            for p in strip.points
+        )
+        + ".",
         _knowledge(strip),
     ),
     key=lambda strip, shown, theme: (
         [
             [
-                (outcome_color(outcome, theme), OUTCOME_WORDS[outcome])
+                (outcome_color(outcome, theme), tr(OUTCOME_WORDS[outcome]))
                 for outcome in OUTCOMES
                 if any(strip.points[at].outcome == outcome for at in shown)
             ]
@@ -99,7 +115,7 @@ def reason_stops(
         caption: caption of the run whose thinking it is; plain text.
     """
     if not strip.points:
-        return "The thinking was not stopped anywhere yet."
+        return tr("The thinking was not stopped anywhere yet.")
     shown = _shown(strip)
     sheet = Sheet(
         theme,
@@ -113,8 +129,9 @@ def reason_stops(
     )
     for row, at in enumerate(shown):
         text = " ".join(strip.points[at].piece.split())
-        step = escaped(plain_name(text, 30)) if text else "an empty step"
-        label_pair(sheet, row - 0.02, step if at else "without thinking", _said(strip, at, theme))
+        step = escaped(plain_name(text, 30)) if text else tr("an empty step")
+        step = step if at else tr("without thinking")
+        label_pair(sheet, row - 0.02, step, _said(strip, at, theme))
     for row, (before, after) in enumerate(pairwise(shown)):
         if after > before + 1:
             gap = {"dash": "dash", "xref": "paper"}
@@ -124,7 +141,7 @@ def reason_stops(
     # No ticks at half tokens.
     ticks: Properties = {"dtick": 1} if longest < 7 else {"nticks": 7}
     sheet.layout |= {
-        "xaxis": axis(theme, "thinking tokens so far", 6, range=[0, max(longest, 1)], **ticks),
+        "xaxis": axis(theme, tr("thinking tokens so far"), 6, range=[0, max(longest, 1)], **ticks),
         "yaxis": axis(theme, range=[len(shown) - 0.4, -0.55], visible=False),
     }
     return sheet
@@ -143,15 +160,19 @@ def _shown(strip: StopStrip) -> list[int]:
 def _said(strip: StopStrip, at: int, theme: Theme) -> str:
     """Return the answer at a stop, with a mark besides its colour; Plotly text."""
     point = strip.points[at]
-    answer = show_token(point.answer, 16) if point.answer is not None else "no answer"
+    answer = show_token(point.answer, 16) if point.answer is not None else tr("no answer")
     if not strip.problem.answer:
         return f"<b>{answer}</b>"
     if point.outcome == "correct":
         # Only from there on all later stops are right too; earlier right answers were chance.
         known = strip.knew_at is not None and at >= strip.knew_at
-        words = "" if known else f"{NBSP}but wrong again later"
-        mark = f"{NBSP}✓{NBSP}knew it from here" if at == strip.knew_at else f"{NBSP}✓{words}"
-        strong = f"<b>{answer}{mark}</b>" if at == strip.knew_at else answer + mark
+        mark = f"{answer}{NBSP}✓"
+        if at == strip.knew_at:
+            mark = tr("{answer} ✓ knew it from here", answer=answer)
+        elif not known:
+            mark = tr("{answer} ✓ but wrong again later", answer=answer)
+        mark = mark.replace(" ✓ ", f"{NBSP}✓{NBSP}")
+        strong = f"<b>{mark}</b>" if at == strip.knew_at else mark
         return f'<span style="color:{theme.ink}">{strong}</span>'
     return f"{answer}{NBSP}✗"
 
@@ -193,9 +214,12 @@ def _marks(points: Sequence[tuple[int, StopPoint]], judged: bool) -> Properties:
         **hover_texts(
             [
                 lines(
-                    f"<b>{point.tokens} thinking tokens</b>",
-                    f"it answers: {show_token(point.answer_text.strip(), 60)}",
-                    judged and OUTCOME_WORDS[point.outcome],
+                    tr("<b>{tokens} thinking tokens</b>", tokens=point.tokens),
+                    tr(
+                        "it answers: {answer}",
+                        answer=show_token(point.answer_text.strip(), 60),
+                    ),
+                    judged and tr(OUTCOME_WORDS[point.outcome]),
                 )
                 for _, point in points
             ]

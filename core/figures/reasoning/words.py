@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...decoding.counting import counted
 from ...decoding.reasoning.config import LEVELS
+from ...evaluation.sweep.curves import BudgetPoint
 from ...evaluation.sweep.fair import whole_problems
 from ...evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
 from ...evaluation.types import AttemptOutcome, ProblemSet, Share
+from ...language import N_, tr, trn
 from ..base.color import blend
 from ..base.labels import NBSP, config_caption, plain_name
 from ..base.marks import hover_texts
@@ -15,15 +18,16 @@ from ..base.sheet import Properties
 from ..base.theme import Theme
 
 OUTCOME_WORDS: dict[AttemptOutcome, str] = {
-    "correct": "correct",
-    "wrong": "wrong",
-    "truncated": "truncated before answering",
-    "unparsable": "unparsable",
+    "correct": N_("correct"),
+    "wrong": N_("wrong"),
+    "truncated": N_("truncated before answering"),
+    "unparsable": N_("unparsable"),
 }
-NOTHING_YET = "No problem has been run at every budget yet."
+LEVEL_WORDS = {"low": N_("low"), "medium": N_("medium"), "high": N_("high")}
+NOTHING_YET = N_("No problem has been run at every budget yet.")
 BUDGET_WORDS: dict[BudgetField, str] = {
-    "max_thinking_tokens": "thinking budget, tokens",
-    "max_new_tokens": "bound on the whole run, tokens",
+    "max_thinking_tokens": N_("thinking budget, tokens"),
+    "max_new_tokens": N_("bound on the whole run, tokens"),
 }
 
 
@@ -46,21 +50,26 @@ def sweep_caption(sweep: BudgetSweep) -> str:
     """Return model, settings, problems and seeds of a sweep; plain text."""
     plan = sweep.plan
     config = config_caption(plan.model_id, plan.config, ("max_thinking_tokens", "max_new_tokens"))
-    samples = f" · {plan.samples} samples each" if plan.samples > 1 else ""
-    return f"{config} · {problems_words(plan.problems)}{samples}"
+    parts = [config, problems_words(plan.problems)]
+    if plan.samples > 1:
+        parts.append(tr("{samples} samples each", samples=plan.samples))
+    return " · ".join(parts)
 
 
 def problems_words(problems: ProblemSet) -> str:
     """Return the number of problems and their source; plain text."""
-    count = len(problems.problems)
-    noun = "problem" if count == 1 else "problems"
-    return f"{count} {noun}: {plain_name(problems.name, 80)}"
+    return tr(
+        "{problems}: {name}",
+        problems=counted(len(problems.problems), "problem"),
+        name=plain_name(problems.name, 80),
+    )
 
 
 def band_words(plan: SweepPlan) -> str:
     """Return the meaning of a curve's band."""
-    over = " over problems" if plan.samples > 1 else ""
-    return f"the band is the 95{NBSP}% interval{over}."
+    if plan.samples > 1:
+        return tr("The band is the 95{nbsp}% interval over problems.", nbsp=NBSP)
+    return tr("The band is the 95{nbsp}% interval.", nbsp=NBSP)
 
 
 def so_far(sweep: BudgetSweep) -> str:
@@ -68,15 +77,41 @@ def so_far(sweep: BudgetSweep) -> str:
     if sweep.complete:
         return ""
     done, all_of_them = len(whole_problems(sweep)), len(sweep.plan.problems.problems)
-    first = "the first problem" if done == 1 else f"the first {done:,} problems"
-    return f"So far {first} of {all_of_them:,}, each at every budget."
+    return trn(
+        "So far the first problem of {total:,}, each at every budget.",
+        "So far the first {count} problems of {total:,}, each at every budget.",
+        done,
+        total=all_of_them,
+    )
+
+
+def budget_head(budget: int) -> str:
+    """Return the first line of a budget's hover text; Plotly text."""
+    return tr("<b>budget {budget}</b>", budget=budget)
 
 
 def share_words(share: Share) -> str:
     """Return a share with its interval; escaped Plotly text."""
-    return (
-        f"{share.percent:g}{NBSP}% ({share.hits} of {share.total}), "
-        f"95{NBSP}% interval {100 * share.low:.1f} to {100 * share.high:.1f}{NBSP}%"
+    return tr(
+        "{percent:g}{nbsp}% ({hits} of {total}), 95{nbsp}% interval {low:.1f} to {high:.1f}{nbsp}%",
+        percent=share.percent,
+        hits=share.hits,
+        total=share.total,
+        low=100 * share.low,
+        high=100 * share.high,
+        nbsp=NBSP,
+    )
+
+
+def point_words(point: BudgetPoint) -> str:
+    """Return the share of right answers at a budget; plain text."""
+    correct = point.correct
+    return tr(
+        "{percent:g} % at {budget} tokens ({hits} of {total})",
+        percent=correct.percent,
+        budget=point.budget,
+        hits=correct.hits,
+        total=correct.total,
     )
 
 
@@ -84,7 +119,7 @@ def strong_words(shares: Sequence[Share]) -> str:
     """Explain the strong colour of `share_bars`; empty if all shares are equal."""
     if len({share.value for share in shares}) < 2:
         return ""
-    return "The strongest bar is the highest share."
+    return tr("The strongest bar is the highest share.")
 
 
 def share_bars(

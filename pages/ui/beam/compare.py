@@ -19,9 +19,10 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
 from core.decoding.counting import counted, nth
 from core.decoding.record.trace import Trace
-from core.figures.base.labels import table_text, visible_token
+from core.figures.base.labels import percent, table_text, visible_token
 from core.figures.beam.window import Node
 from core.figures.beam.words import fate_words, place_words
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.beam import controls as beam_controls
 from pages.ui.beam import parts, work
@@ -44,14 +45,14 @@ _WIDTHS = {
     "group": 65,
 }
 _TWO_LINES = 66
-_ENDED_BY = {"eos": "the model", "stop": "a stop string", "length": "its length"}
+_ENDED_BY = {"eos": N_("the model"), "stop": N_("a stop string"), "length": N_("its length")}
 
 
 def hypotheses(view: BeamView, ranking: Reranking, search: BeamSearch) -> None:
     """The ranked paths with the parts of their scores, and with their ranks in the run."""
     rows = ranking.hypotheses
     if view.trace is None or not rows:
-        st.text("No path has finished, so there is nothing to rank.")
+        st.text(tr("No path has finished, so there is nothing to rank."))
         return
     then = {(h.group, h.token_ids): at + 1 for at, h in enumerate(view.trace.hypotheses)}
     table.draw(
@@ -61,18 +62,18 @@ def hypotheses(view: BeamView, ranking: Reranking, search: BeamSearch) -> None:
             "text": [table_text(hypothesis_text(view.beam_steps, r)) for r in rows],
             "score": [r.score for r in rows],
             "sum of log-probs": [r.sum_logprob for r in rows],
-            "in the run": [str(then.get((r.group, r.token_ids), "not held")) for r in rows],
+            "in the run": [str(then.get((r.group, r.token_ids), tr("not held"))) for r in rows],
             "tokens": [len(r.token_ids) for r in rows],
             "divisor": [len(r.token_ids) ** search.length_penalty for r in rows],
-            "ended by": [_ENDED_BY[r.finish_reason] for r in rows],
+            "ended by": [tr(_ENDED_BY[r.finish_reason]) for r in rows],
             **({"group": [r.group + 1 for r in rows]} if search.num_beam_groups > 1 else {}),
         },
         numbers={"score": "%.4f", "sum of log-probs": "%.4f", "divisor": "%.3f"},
-        notes={"divisor": "tokens to the power of the length penalty"},
+        notes={"divisor": N_("tokens to the power of the length penalty")},
         widths=_WIDTHS,
         row_height=_TWO_LINES,
     )
-    st.caption("Score = sum of log-probs / divisor; divisor = tokens to the length penalty.")
+    st.caption(tr("Score = sum of log-probs / divisor; divisor = tokens to the length penalty."))
 
 
 def draw(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
@@ -86,9 +87,9 @@ def draw(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
     greedy = greedy_path(trace, winner)
     if greedy is None:
         st.text(
-            "Here the candidates were drawn, so that greedy's path can't be followed in them."
+            tr("Here the candidates were drawn, so that greedy's path can't be followed in them.")
             if trace.beam_steps
-            else "This search has made no step."
+            else tr("This search has made no step.")
         )
     else:
         with st.container(key=platform.key("against-greedy"), gap="small"):
@@ -104,28 +105,35 @@ def draw(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
 def _left(trace: Trace, greedy: GreedyPath) -> str:
     """Describe where and why greedy's path left the beam; plain text."""
     if greedy.end == "unseen":
-        return (
-            f"Greedy's path left the beam at step {nth(greedy.step)}: none of its "
-            "continuations was "
-            "among the candidates."
+        return tr(
+            "Greedy's path left the beam at step {step}: none of its continuations was among the "
+            "candidates.",
+            step=nth(greedy.step),
         )
     last = greedy.path[-1]
     if greedy.end == "pruned":
         step = trace.beam_steps[greedy.step]
         fate = fate_words(step, last)
-        return (
-            f"Greedy's path left the beam at step {nth(greedy.step)}, with "
-            f"“{visible_token(last.text, 24)}” at {place_words(step, last)}, {fate}."
+        return tr(
+            "Greedy's path left the beam at step {step}, with “{token}” at {place}, {fate}.",
+            step=nth(greedy.step),
+            token=visible_token(last.text, 24),
+            place=place_words(step, last),
+            fate=fate,
         )
     if greedy.end == "finished":
-        return f"Greedy's path stayed in the beam and finished at step {nth(greedy.step)}."
-    return "Greedy's path stayed in the beam to the end of the search."
+        return tr(
+            "Greedy's path stayed in the beam and finished at step {step}.", step=nth(greedy.step)
+        )
+    return tr("Greedy's path stayed in the beam to the end of the search.")
 
 
 def _parted(step: int, greedys: str, winning: str) -> str:
-    return (
-        f"The winner parted from it at step {nth(step)}: “{visible_token(winning, 24)}” instead of "
-        f"greedy's “{visible_token(greedys, 24)}”."
+    return tr(
+        "The winner parted from it at step {step}: “{winning}” instead of greedy's “{greedys}”.",
+        step=nth(step),
+        winning=visible_token(winning, 24),
+        greedys=visible_token(greedys, 24),
     )
 
 
@@ -133,10 +141,10 @@ def _go(view: BeamView, trace: Trace, greedy: GreedyPath, redraw: Callable[[], N
     """Buttons to the places that the sentences name."""
     steps, places = trace.beam_steps, []
     if greedy.end == "pruned":
-        left = ("greedy-left", "Show where greedy left", greedy.step, greedy.path[-1])
+        left = ("greedy-left", tr("Show where greedy left"), greedy.step, greedy.path[-1])
         places.append(left)
     if (at := greedy.parted_at) is not None:
-        places.append(("they-parted", "Show where they parted", at, greedy.path[at]))
+        places.append(("they-parted", tr("Show where they parted"), at, greedy.path[at]))
     with st.container(horizontal=True, gap="small"):
         for key, words, step, candidate in places:
             st.button(
@@ -155,11 +163,11 @@ def _bring(view: BeamView, node: Node, redraw: Callable[[], None]) -> None:
 
 def _compare(view: BeamView, trace: Trace) -> None:
     hindrance = _hindrance(view, trace)
-    hint = "Runs the model: greedy once, and samples at temperature 1."
+    hint = tr("Runs the model: greedy once, and samples at temperature 1.")
     bar.measure(
         view,
         "rivals",
-        "Compare with greedy and samples",
+        N_("Compare with greedy and samples"),
         lambda: _start(view, trace),
         hindrance or ("" if view.ran else hint),
         row="compare",
@@ -167,7 +175,7 @@ def _compare(view: BeamView, trace: Trace) -> None:
         icon="balance",
         disabled=bool(hindrance) or view.active("decode") is not None,
         options=("samples",),
-        progress=lambda job: f"{job.stage} · {counted(job.tokens, 'token')}",
+        progress=lambda job: f"{tr(job.stage)} · {tr(counted(job.tokens, 'token'))}",
     )
     if view.ran and trace.hypotheses:
         compared = rivals(trace, view.ran[0], view.ran[1:])
@@ -179,9 +187,9 @@ def _compare(view: BeamView, trace: Trace) -> None:
 def _hindrance(view: BeamView, trace: Trace) -> str:
     """Why nothing can be compared; empty where it can."""
     if not trace.hypotheses:
-        return "No path has finished, so there is nothing to compare."
+        return tr("No path has finished, so there is nothing to compare.")
     if not view.may_load(str(value("model"))):
-        return "Choose this run's model in the sidebar first."
+        return tr("Choose this run's model in the sidebar first.")
     return ""
 
 
@@ -192,7 +200,7 @@ def _start(view: BeamView, trace: Trace) -> None:
 
 def _texts(compared: Sequence[Rival]) -> None:
     texts = [table_text(rival.text) for rival in compared]
-    names = [rival.name for rival in compared]
+    names = [tr(rival.name) for rival in compared]
     table.draw("rival-texts", {"way": names, "text": texts}, widths={"text": "large"})
 
 
@@ -204,14 +212,18 @@ def guesses(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
     """
     parents = guess_parents(trace)
     if not parents.guesses:
-        st.text("Every step had only one row, so there is nothing to guess.")
+        st.text(tr("Every step had only one row, so there is nothing to guess."))
         return
     st.text(
-        f"Without stored backpointers one can only guess: a token came from the row that gives it "
-        f"the highest log-probability. In this run that is wrong for {len(parents.wrong)} of "
-        f"{len(parents.guesses)} tokens, {100 * parents.error_rate:.1f} %. Only tokens that went "
-        "on count, from the second step on: other tokens become no row, and the first step has "
-        "one row to choose from."
+        tr(
+            "Without stored backpointers one can only guess: a token came from the row that gives "
+            "it the highest log-probability. In this run that is wrong for {wrong} of {tokens} "
+            "tokens, {share}. Only tokens that went on count, from the second step on: other "
+            "tokens become no row, and the first step has one row to choose from.",
+            wrong=len(parents.wrong),
+            tokens=len(parents.guesses),
+            share=percent(parents.error_rate),
+        )
     )
     if not parents.wrong:
         return
@@ -237,11 +249,12 @@ def guesses(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
         most_rows=10,
         on_pick=partial(_picked, view, trace, redraw),
     )
-    st.caption("Click a row to see its token in the tree, where these edges are drawn in red.")
+    st.caption(tr("Click a row to see its token in the tree, where these edges are drawn in red."))
 
 
 def _name(beams: list[tuple[str, ...]], step: int, row: int) -> str:
-    return f"{visible_token(beams[step][row], 24)} (row {nth(row)})"
+    token = visible_token(beams[step][row], 24)
+    return tr("{token} (row {row})", token=token, row=nth(row))
 
 
 def _picked(view: BeamView, trace: Trace, redraw: Callable[[], None], row: int) -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.decoding.beam.config import BeamSearch
 from core.decoding.record.trace import Trace
+from core.language import N_
 from pages.ui import platform
 from pages.ui.decode import controls
 from pages.ui.run import shared
@@ -23,7 +24,7 @@ from pages.ui.widgets.controls.options import Segments
 from pages.ui.widgets.controls.slider import slider
 
 MAX_BEAMS, MAX_TOKENS, MAX_NGRAM = 16, 500, 10
-EARLY: dict[bool | str, str] = {False: "Off", True: "On", "never": "Never"}
+EARLY: dict[bool | str, str] = {False: N_("Off"), True: N_("On"), "never": N_("Never")}
 _SEPARATOR = "|"
 _ESCAPES = {_SEPARATOR: "\\|", "\n": "\\n", "\t": "\\t"}
 
@@ -46,51 +47,54 @@ def _is_sample(read: Read) -> bool:
 
 
 ROWS = declare(
-    Number("beams", "Beams", 5, 1, MAX_BEAMS, field="num_beams"),
-    Number("beam_tokens", "New tokens", 20, 1, MAX_TOKENS, field="max_new_tokens"),
+    Number("beams", N_("Beams"), 5, 1, MAX_BEAMS, field="num_beams"),
+    Number("beam_tokens", N_("New tokens"), 20, 1, MAX_TOKENS, field="max_new_tokens"),
     # Paths of equal length have equal divisors: the length penalty would change nothing.
-    Text("beam_stop", "Stop at", ".", width=130, field="stop_strings", to_field=stop_strings,
+    Text("beam_stop", N_("Stop at"), ".", width=130, field="stop_strings", to_field=stop_strings,
         from_field=_written,
-        help="A path ends once its text contains one of these strings. Separate them by |; \\n is "
-        "a line break. Empty: only the model or the length ends a path."),
-    Number("ngram", "No repeated n-gram", 0, 0, MAX_NGRAM, field="shaping.no_repeat_ngram_size",
-        help="Bans n-grams of this length that occur in the text already. 0 is off."),
-    Number("beam_least", "Minimum tokens", 0, 0, MAX_TOKENS, field="min_new_tokens",
-        help="The model can't end a path before it has this many tokens; a stop string can. "
-        "0 is off."),
-    Number("groups", "Groups", 1, 1, MAX_BEAMS, field="num_beam_groups",
-        help="Number of groups in diverse beam search; it must divide the number of beams."),
-    Number("diversity", "Diversity penalty", 0.5, 0.0, 10.0, 0.1, field="diversity_penalty",
+        help=N_("A path ends once its text contains one of these strings. Separate them by |; "
+            "\\n is a line break. Empty: only the model or the length ends a path.")),
+    Number("ngram", N_("No repeated n-gram"), 0, 0, MAX_NGRAM, field="shaping.no_repeat_ngram_size",
+        help=N_("Bans n-grams of this length that occur in the text already. 0 is off.")),
+    Number("beam_least", N_("Minimum tokens"), 0, 0, MAX_TOKENS, field="min_new_tokens",
+        help=N_("The model can't end a path before it has this many tokens; a stop string can. "
+        "0 is off.")),
+    Number("groups", N_("Groups"), 1, 1, MAX_BEAMS, field="num_beam_groups",
+        help=N_("Number of groups in diverse beam search; it must divide the number of beams.")),
+    Number("diversity", N_("Diversity penalty"), 0.5, 0.0, 10.0, 0.1, field="diversity_penalty",
         acts=lambda read: int(read("groups")) > 1),
-    Toggle("beam_sample", "Draw the candidates", False, field="do_sample",
-        help="Beam sample: candidates are drawn, not taken by rank. It needs one group."),
-    Number("beam_temperature", "Temperature", 1.0, 0.0, 10.0, 0.1, field="shaping.temperature",
+    Toggle("beam_sample", N_("Draw the candidates"), False, field="do_sample",
+        help=N_("Beam sample: candidates are drawn, not taken by rank. It needs one group.")),
+    Number("beam_temperature", N_("Temperature"), 1.0, 0.0, 10.0, 0.1, field="shaping.temperature",
         to_field=nearest_temperature, acts=_is_sample),
-    slider(Knob("length_penalty", "Length penalty", -2.0, 3.0, 5.0, 0.1, 1.0,
-            "A path's score is its summed log-probability over its length to this power: above 0 "
-            "favours long paths, below 0 short ones. After a run it re-ranks the stored paths "
-            "at once."), width=270, field="length_penalty"),
-    Segments("early", "Early stopping", False, EARLY, field="early_stopping",
-        help="On: as soon as enough paths have finished. Off: when the best open path, at its "
-        "present length, can't beat the worst of them. Never: when it can't at any length."),
-    Number("returned", "Return", 3, 1, MAX_BEAMS, field="num_return_sequences",
-        help="Number of best paths to return."),
+    slider(Knob("length_penalty", N_("Length penalty"), -2.0, 3.0, 5.0, 0.1, 1.0,
+            N_("A path's score is its summed log-probability over its length to this power: above "
+            "0 favours long paths, below 0 short ones. After a run it re-ranks the stored paths "
+            "at once.")), width=270, field="length_penalty"),
+    Segments("early", N_("Early stopping"), False, EARLY, field="early_stopping",
+        help=N_("On: as soon as enough paths have finished. Off: when the best open path, at its "
+        "present length, can't beat the worst of them. Never: when it can't at any length.")),
+    Number("returned", N_("Return"), 3, 1, MAX_BEAMS, field="num_return_sequences",
+        help=N_("Number of best paths to return.")),
 )  # fmt: skip
 declare(
-    Toggle("pruned", "Pruned", False),
-    Toggle("tree_scores", "Scores", True,
-        help="Show beside each token the sum of ln p along its path, by which the search compares "
-        "paths."),
-    Toggle("guesses", "Wrong guesses", False),
-    Segments("span", "Steps in view", 20, {10: "10", 20: "20", 40: "40"}),
-    Segments("paths", "Paths", 0, {0: "All", 1: "Best", 2: "2 best", 3: "3 best", 5: "5 best"},
-        help="Draw only the best hypotheses, for print, without pruned paths."),
-    Segments("tree_beams", "Rows of the beam", 0, {0: "All", 1: "1", 2: "2", 4: "4", 8: "8"},
-        help="Draw only the first rows of the beam with their ancestors. The setting Paths takes "
-        "precedence."),
-    Toggle("stem", "Shared start in one box", False,
-        help="Draw the common start of all drawn paths as one box."),
-    Number("samples", "Samples", 8, 1, 32),
+    Toggle("pruned", N_("Pruned"), False),
+    Toggle("tree_scores", N_("Scores"), True,
+        help=N_("Show beside each token the sum of ln p along its path, by which the search "
+            "compares paths.")),
+    Toggle("guesses", N_("Wrong guesses"), False),
+    Segments("span", N_("Steps in view"), 20, {10: "10", 20: "20", 40: "40"}),
+    Segments("paths", N_("Paths"), 0, {0: N_("All"), 1: N_("Best"), 2: N_("2 best"), 3: N_("3 "
+        "best"), 5: N_("5 "
+        "best")},
+        help=N_("Draw only the best hypotheses, for print, without pruned paths.")),
+    Segments("tree_beams", N_("Rows of the beam"), 0,
+        {0: N_("All"), 1: "1", 2: "2", 4: "4", 8: "8"},
+        help=N_("Draw only the first rows of the beam with their ancestors. The setting Paths "
+            "takes precedence.")),
+    Toggle("stem", N_("Shared start in one box"), False,
+        help=N_("Draw the common start of all drawn paths as one box.")),
+    Number("samples", N_("Samples"), 8, 1, 32),
 )  # fmt: skip
 # Decode's penalty; it acts on every row of the beam.
 _PENALTY = next(row for row in KNOB_ROWS if row.field == "shaping.repetition_penalty")
@@ -137,7 +141,7 @@ RUN_CONTROLS = RunControls(_SEARCH, config, control_values, request, acting=RANK
 def size() -> None:
     """Draw the controls of beam width, length and end, and the less common settings."""
     draw("beams", "beam_tokens", "beam_stop")
-    with fold.popover("More settings", (*_FOLDED, *constraint.KEYS)):
+    with fold.popover(N_("More settings"), (*_FOLDED, *constraint.KEYS)):
         draw(*_FOLDED)
         constraint.draw_constraint()
 
@@ -158,7 +162,7 @@ def ranking(then: Callable[[], None]) -> None:
 def tree_view() -> None:
     """Draw the controls of what the tree shows."""
     draw("pruned", "guesses")
-    with fold.popover("View", _TREE_VIEW, icon="filter_alt"):
+    with fold.popover(N_("View"), _TREE_VIEW, icon="filter_alt"):
         draw(*_TREE_VIEW)
 
 

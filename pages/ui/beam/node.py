@@ -14,8 +14,9 @@ from core.decoding.counting import nth
 from core.decoding.record.characters import joined_parts
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import BREAK, nats, percent, table_text, visible_token
-from core.figures.beam.words import fate_words, margin_words, place_words, score_at
+from core.figures.beam.words import FATES, fate_words, margin_words, place_words, score_at
 from core.figures.constraint.words import constraint_place, standing_words
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.beam.state import BeamView
 from pages.ui.run.display import go_on
@@ -51,7 +52,7 @@ def draw(view: BeamView, trace: Trace, redraw: Callable[[], None], prefetch: Pre
             with st.container(key=platform.key("node-fate"), width="stretch"):
                 words.draw("node-fate", texts["node-fate"], prefetch)
             st.button(
-                "Deselect",
+                tr("Deselect"),
                 key=platform.key("deselect"),
                 icon=":material/close:",
                 type="tertiary",
@@ -80,7 +81,7 @@ def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
     chosen = step.candidates[place]
     path = lineage(trace.beam_steps, at, chosen)
     return {
-        "node-where": f"Step {nth(at)}, {place_words(step, chosen)}",
+        "node-where": tr("Step {step}, {place}", step=nth(at), place=place_words(step, chosen)),
         "node-fate": _first_upper(fate_words(step, chosen)),
         "node-path": "".join(_shown(text) for text in joined_parts([c.text for c in path])),
         "node-numbers": "\n".join(
@@ -107,10 +108,16 @@ def _shown(text: str) -> str:
 
 
 def _numbers(trace: Trace, at: int, chosen: BeamCandidate) -> str:
-    return (
-        f"Token {nats(chosen.logprob)} nats (the model gave it {percent(_prob(chosen))}) · "
-        f"path {nats(chosen.cum_logprob)} · score if it ended here "
-        f"{nats(score_at(trace, at, chosen))}"
+    return " · ".join(
+        (
+            tr(
+                "Token {log_prob} nats (the model gave it {prob})",
+                log_prob=nats(chosen.logprob),
+                prob=percent(_prob(chosen)),
+            ),
+            tr("path {total}", total=nats(chosen.cum_logprob)),
+            tr("score if it ended here {score}", score=nats(score_at(trace, at, chosen))),
+        )
     )
 
 
@@ -123,14 +130,18 @@ def _why(trace: Trace, at: int, chosen: BeamCandidate) -> str:
     step = trace.beam_steps[at]
     margin = step.margin(chosen)
     if chosen.fate == "pruned" and chosen.ended:
-        return "It would have ended here, but only the first candidates, one a beam, may finish."
+        return tr(
+            "It would have ended here, but only the first candidates, one a beam, may finish."
+        )
     if chosen.fate == "pruned" and margin is not None:
         group = step.group_of(chosen)
         last = min((c for c in step.kept if step.group_of(c) == group), key=lambda c: c.cum_logprob)
-        token, place = visible_token(last.text, 24), place_words(step, last)
-        return (
-            f"The last one that went on, {token} ({place}), has "
-            f"{nats(last.cum_logprob)}; this one has {nats(chosen.cum_logprob)}."
+        return tr(
+            "The last one that went on, {token} ({place}), has {last}; this one has {this}.",
+            token=visible_token(last.text, 24),
+            place=place_words(step, last),
+            last=nats(last.cum_logprob),
+            this=nats(chosen.cum_logprob),
         )
     if chosen.fate == "kept":
         return margin_words(trace.beam_steps, at, chosen)
@@ -141,17 +152,21 @@ def _siblings(step: BeamStep, chosen: BeamCandidate) -> None:
     """The other continuations of the same row."""
     siblings = [c for c in step.candidates if c.parent == chosen.parent]
     st.caption(
-        f"{len(siblings)} of the step's {len(step.candidates)} candidates extend the same row, "
-        f"row {nth(chosen.parent)}"
+        tr(
+            "{siblings} of the step's {candidates} candidates extend the same row, row {row}",
+            siblings=len(siblings),
+            candidates=len(step.candidates),
+            row=nth(chosen.parent),
+        )
     )
     table.draw(
         "siblings",
         {
-            "rank" if step.origin == "argmax" else "draw": [c.rank for c in siblings],
+            N_("rank") if step.origin == "argmax" else N_("draw"): [c.rank for c in siblings],
             "token": [table_text(visible_token(c.text, 24)) for c in siblings],
             "log-prob": [c.logprob for c in siblings],
             "sum": [c.cum_logprob for c in siblings],
-            "fate": [c.fate for c in siblings],
+            "fate": [tr(FATES[c.fate]) for c in siblings],
         },
         numbers={"log-prob": "%.3f", "sum": "%.3f"},
         most_rows=_SIBLINGS,
@@ -169,8 +184,11 @@ def masks(view: BeamView, trace: Trace) -> None:
     texts = ["".join(joined_parts([c.text for c in path[:-1]])) for path in paths]
     wanted = [allowed.wanted.text if allowed.wanted else "" for allowed in found]
     st.caption(
-        f"The paths in the beam at step {nth(step.index)}, each with a constraint of its own. The "
-        "search doesn't divide by S: it adds log-probabilities that are not renormalised."
+        tr(
+            "The paths in the beam at step {step}, each with a constraint of its own. The search "
+            "doesn't divide by S: it adds log-probabilities that are not renormalised.",
+            step=nth(step.index),
+        )
     )
     table.draw(
         "masks",

@@ -20,6 +20,7 @@ from core.decoding.many.methods import whole_text
 from core.decoding.record.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.beam.words import plain_number
+from core.language import N_, tr, trn
 from pages.ui import platform, registry
 from pages.ui.beam import controls, state, tabs
 from pages.ui.beam.state import BeamView
@@ -43,7 +44,7 @@ def draw(view: BeamView) -> None:
     text = partial(
         panel.draw,
         view,
-        "the search continues the prompt.",
+        N_("the search continues the prompt."),
         partial(_live, view),
         partial(_finished, view),
     )
@@ -66,9 +67,9 @@ def _live(view: BeamView, job: Job) -> None:
         if view.live is not None:
             chart.draw("beam-live", view.live.tree)
         else:
-            st.text("Waiting for the first step…")
+            st.text(tr("Waiting for the first step…"))
     with panel.box():
-        panel.running(job, counted(job.tokens, "step"))
+        panel.running(job, tr(counted(job.tokens, "step")))
         with st.container(key=platform.key("beam-text")):
             prompt = view.request.prompt if view.request else ""
             st.text(ending(prompt, _TEXT_SHOWN) + (view.live.text if view.live else " …"))
@@ -158,10 +159,10 @@ def _summary(trace: Trace) -> tuple[str, ...]:
     assert isinstance(search, BeamSearch)
     finished = sum(len(step.finished) for step in trace.beam_steps)
     return (
-        counted(search.num_beams, "beam"),
-        counted(len(trace.beam_steps), "step"),
-        f"{counted(finished, 'path')} finished",
-        panel.ENDED[trace.finish_reason],
+        tr(counted(search.num_beams, "beam")),
+        tr(counted(len(trace.beam_steps), "step")),
+        trn("{count} path finished", "{count} paths finished", finished),
+        tr(panel.ENDED[trace.finish_reason]),
     )
 
 
@@ -174,37 +175,53 @@ def _note(trace: Trace, ranking: Reranking, search: BeamSearch, changes: str) ->
         sentences.append(changes)
     if not trace.hypotheses:
         sentences.append(
-            "No path had finished when the search stopped: this is the likeliest open one."
+            tr("No path had finished when the search stopped: this is the likeliest open one.")
         )
     if sentences:
         return " ".join(sentences)
-    return "The length penalty ranks the stored paths anew at once, without a run."
+    return tr("The length penalty ranks the stored paths anew at once, without a run.")
 
 
 def _reranked(trace: Trace, ranking: Reranking, search: BeamSearch) -> str:
     """Describe the result of re-ranking, and whether a new search would differ."""
-    words = f"Ranked anew under length penalty {plain_number(search.length_penalty)}"
-    if search.early_stopping != getattr(trace.config, "early_stopping", None):
-        words += " and another stopping rule"
-    words += f": {_winner(trace, ranking)}."
+    values = {
+        "penalty": plain_number(search.length_penalty),
+        "outcome": tr(_winner(trace, ranking)),
+    }
+    first = (
+        tr(
+            "Ranked anew under length penalty {penalty} and another stopping rule: {outcome}.",
+            **values,
+        )
+        if search.early_stopping != getattr(trace.config, "early_stopping", None)
+        else tr("Ranked anew under length penalty {penalty}: {outcome}.", **values)
+    )
+    return " ".join(filter(None, (first, _new_search(trace, ranking))))
+
+
+def _new_search(trace: Trace, ranking: Reranking) -> str:
+    """Describe what a new search would do; empty where it isn't known."""
     step = nth(ranking.differs_at or 0)
     if ranking.would == "stop":
-        words += (
-            f" The search would have ended after step {step}. This one took "
-            f"{counted(len(trace.beam_steps), 'step')}; ranking its paths anew runs nothing."
+        return tr(
+            "The search would have ended after step {step}. This one took {steps}; ranking its "
+            "paths anew runs nothing.",
+            step=step,
+            steps=counted(len(trace.beam_steps), "step"),
         )
-    elif ranking.would == "go_on":
-        words += (
-            f" The search would have gone on after step {step}, and might have found better paths."
+    if ranking.would == "go_on":
+        return tr(
+            "The search would have gone on after step {step}, and might have found better paths.",
+            step=step,
         )
-    elif ranking.exact:
-        words += " A new search with these settings would return the same paths."
-    return words
+    if ranking.exact:
+        return tr("A new search with these settings would return the same paths.")
+    return ""
 
 
 def _winner(trace: Trace, ranking: Reranking) -> str:
     if not ranking.hypotheses:
-        return "no path has finished, so there is none to rank"
+        return N_("no path has finished, so there is none to rank")
     now, then = ranking.hypotheses[0], next(iter(trace.hypotheses), None)
     same = then is not None and (now.group, now.token_ids) == (then.group, then.token_ids)
-    return "the same path wins" if same else "another path wins"
+    return N_("the same path wins") if same else N_("another path wins")

@@ -11,6 +11,7 @@ from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.beam.window import windows
+from core.language import N_
 from pages.ui.beam import controls
 from pages.ui.beam.state import BeamView
 from pages.ui.resources import examples
@@ -63,7 +64,7 @@ RIVALS = PagePart(
     lambda view, trace: (
         {"rivals": rivals(trace, view.ran[0], view.ran[1:]), "trace": trace} if view.ran else None
     ),
-    "run the rivals under Compare first",
+    N_("run the rivals under Compare first"),
 )
 BY_HAND = PagePart(
     "by-hand",

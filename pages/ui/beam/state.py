@@ -17,6 +17,7 @@ from core.decoding.record.steps import Step
 from core.decoding.record.trace import Trace
 from core.figures.beam.window import Node, window, windows
 from core.figures.opening import telling_node
+from core.language import tr
 from pages.ui import platform
 from pages.ui.run import address
 from pages.ui.run.view import Source, View
@@ -24,7 +25,6 @@ from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.controls import link
 
 NODE, FIRST, _NO_NODE = "node", "first", "none"
-_FROM_0 = "numbers in links begin at 0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +95,23 @@ class BeamView(View):
         if first is not None and first < len(self.beam_steps):
             self.first = first
         elif linked.first:
-            problem = (
-                f"{link.quoted(linked.first)} in the link is no step of this search ({_FROM_0})"
+            link.report(
+                tr(
+                    "{value} in the link is no step of this search (numbers in links begin at 0): "
+                    "the tree begins at step 1.",
+                    value=link.quoted(linked.first),
+                )
             )
-            link.report(f"{problem}: the tree begins at step 1.")
         if linked.node == _NO_NODE:
             self.node = None
         elif linked.node and not self._look_at_linked(linked.node):
-            problem = (
-                f"{link.quoted(linked.node)} in the link is no candidate of this search ({_FROM_0})"
+            link.report(
+                tr(
+                    "{value} in the link is no candidate of this search (numbers in links begin at "
+                    "0): its most telling one is selected.",
+                    value=link.quoted(linked.node),
+                )
             )
-            link.report(f"{problem}: its most telling one is selected.")
 
     def _look_at_linked(self, node: str) -> bool:
         parts = node.split(".")

@@ -14,6 +14,7 @@ from core.decoding.record.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.beam.words import beam_caption, winner_words
 from core.figures.constraint.words import path_of
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.beam import compare, controls, node, parts, state
 from pages.ui.beam.state import BeamView
@@ -26,19 +27,16 @@ from pages.ui.widgets import ahead, play, style
 from pages.ui.widgets.controls import link
 from pages.ui.widgets.controls.control import value
 
-_NOTICE = """
-## What to notice
-
-- {winner}
-- Many paths share their beginning, so the beam holds near-copies of one text. Groups with a
-  diversity penalty keep them apart.
-- "Wrong guesses" draws the edges that one would infer from the tokens alone, without the stored
-  parents.
-- The length penalty ranks the same paths anew, and another one may win.
-"""
-
-
-_THREE_WORDS = (
+_NOTICE = N_(
+    "## What to notice\n\n"
+    "- {winner}\n"
+    "- Many paths share their beginning, so the beam holds near-copies of one text. Groups with a "
+    "diversity penalty keep them apart.\n"
+    "- “Wrong guesses” draws the edges that one would infer from the tokens alone, without the "
+    "stored parents.\n"
+    "- The length penalty ranks the same paths anew, and another one may win."
+)
+_THREE_WORDS = N_(
     "A language of three words, searched two words deep with a beam of 2: multiply along the edges."
 )
 NODE = "beam-node"
@@ -94,7 +92,7 @@ def _step(view: BeamView) -> None:
     if view.node is not None:
         _one_step(view, trace)
     elif trace.beam_steps:
-        st.text("No candidate is selected: click one in the tree to see its step.")
+        st.text(tr("No candidate is selected: click one in the tree to see its step."))
         panel.made_by(beam_caption(trace))
 
 
@@ -107,10 +105,10 @@ def _looks(view: BeamView) -> None:
             on_click=partial(_on_path, view, trace),
             then=partial(node.masks, view, trace),
         ),
-        "paths": Tab("Hypotheses", partial(compare.hypotheses, view, ranking, search)),
-        "greedy": Tab("Greedy comparison", partial(compare.draw, view, trace, _redraw)),
-        "guesses": Tab("Parent guesses", partial(compare.guesses, view, trace, _redraw)),
-        "hand": Tab("By hand", partial(_by_hand, view, trace)),
+        "paths": Tab(N_("Hypotheses"), partial(compare.hypotheses, view, ranking, search)),
+        "greedy": Tab(N_("Greedy comparison"), partial(compare.draw, view, trace, _redraw)),
+        "guesses": Tab(N_("Parent guesses"), partial(compare.guesses, view, trace, _redraw)),
+        "hand": Tab(N_("By hand"), partial(_by_hand, view, trace)),
     }
     panel.tabs("beam-look", drawings, linked=False, ready=drawings)
     panel.watch(view)
@@ -126,7 +124,7 @@ def _on_path(view: BeamView, trace: Trace, custom: list[object]) -> None:
 
 def _by_hand(view: BeamView, trace: Trace) -> None:
     """Draw the stored search over three words, whose products can be checked by hand."""
-    st.text(_THREE_WORDS)
+    st.text(tr(_THREE_WORDS))
     figure.chart(parts.BY_HAND.part(view, trace), ("three words",), across=True)
 
 
@@ -194,7 +192,7 @@ def _one_step(view: BeamView, trace: Trace) -> None:
         with right:
             node.draw(view, trace, _redraw, prefetch)
             with st.container(key=platform.key("notice")):
-                st.markdown(glossary.marked(_NOTICE.format(winner=winner_words(trace))))
+                st.markdown(glossary.marked(tr(_NOTICE, winner=winner_words(trace))))
                 panel.made_by(beam_caption(trace))
 
 

@@ -9,6 +9,7 @@ from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.beam.compare import Ran, ran
 from core.decoding.beam.config import BeamSearch
 from core.decoding.record.trace import Trace
+from core.language import N_, Message
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 
@@ -25,7 +26,9 @@ def compare(job: Job, trace: Trace, samples: int, seed: int) -> tuple[Ran, ...] 
     greedy, draws = rival_configs(trace, samples, seed)
     runs = []
     for at, config in enumerate((greedy, *draws)):
-        stage = f"Sample {at} of {samples}" if at else "Greedy decoding"
+        stage = N_("Greedy decoding")
+        if at:
+            stage = Message("Sample {at} of {samples}", at=at, samples=samples)
         run = job.compute(stage, collect, model, trace.prompt_ids, config, on_step=job.steps.append)
         if job.should_stop():
             return None

@@ -11,6 +11,7 @@ from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import PENALTIES, WATERMARKS
 from core.figures.base.labels import NBSP, percent, stage_name
 from core.figures.constraint.words import allowed_words, step_of
+from core.figures.samplers.xtc import xtc_words
 from pages.ui.decode.methods import repeats
 
 # From this on no setting changes much.
@@ -23,7 +24,11 @@ def words(trace: Trace, step: TokenStep) -> str:
     """Return about three short sentences as Markdown, without the text of any token: that would be
     a stranger's markup."""
     points = [_certainty(trace, step), _choice(trace, step), _allowed(trace, step), _cuts(step)]
-    points += [_xtc(trace, step), repeats.words(trace, step), _unknown(trace, step)]
+    points += [
+        xtc_words(trace.config.shaping, step),
+        repeats.words(trace, step),
+        _unknown(trace, step),
+    ]
     listed = "\n".join(f"- {point}" for point in points if point)
     return f"## What to notice\n\n{listed}".replace(NBSP, " ")
 
@@ -120,26 +125,6 @@ def _allowed(trace: Trace, step: TokenStep) -> str:
     if allowed is None or allowed.log_mass == 0:
         return ""
     return allowed_words(allowed, named=False)
-
-
-def _xtc(trace: Trace, step: TokenStep) -> str:
-    """Return what XTC removed and why; nothing where it is off."""
-    stage = next((stage for stage in step.stages if stage.name == "xtc_probability"), None)
-    if stage is None or stage.noise is None:
-        return ""
-    probability, threshold = trace.config.shaping.value_of("xtc_probability")
-    number = f"its number {stage.noise:.4f}"
-    if stage.noise >= probability:
-        return f"XTC didn't act: {number} isn't below its probability {probability:g}."
-    ranks = [f"{c.rank:,}" for c in step.candidates if c.removed_by == stage.name]
-    if not ranks:
-        return f"XTC removed nothing: fewer than two tokens reach {percent(threshold)}."
-    listed = f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {', '.join(ranks)}"
-    return (
-        f"XTC removed {listed}, {percent(stage.removed_mass)} together: {number} is below its "
-        f"probability {probability:g}, so of the tokens that reach {percent(threshold)} only the "
-        "least likely stays."
-    )
 
 
 def _cuts(step: TokenStep) -> str:

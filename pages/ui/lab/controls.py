@@ -9,6 +9,7 @@ import streamlit as st
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.types import LabExample
 from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
+from core.language import N_, tr
 from core.traces.lab import MAX_ROLL
 from pages.ui import platform
 from pages.ui.decode import lines
@@ -26,26 +27,32 @@ from pages.ui.widgets.controls.slider import Slider
 WORDS, FIGURES, ROLL = "lab-words", "lab-figures", "lab-roll"
 
 _DICE, _ROLL, _WAYS, _LENGTH = declare(
-    Segments("dice", "Dice", "inverse_cdf", DRAWS, field="draw", help=DRAW_HELP),
-    Number("roll", "Rerolls", 0, 0, MAX_ROLL, width=95,
-        help="Number of times the dice were rolled again: 0 is the run's own roll at this "
-        "step, with the sidebar's seed."),
-    Number("ways", "Continuations", 6, 2, 12),
-    Number("length", "Tokens each", 20, 4, 40),
+    Segments("dice", N_("Dice"), "inverse_cdf", DRAWS, field="draw", help=DRAW_HELP),
+    Number("roll", N_("Rerolls"), 0, 0, MAX_ROLL, width=95,
+        help=N_("Number of times the dice were rolled again: 0 is the run's own roll at this "
+        "step, with the sidebar's seed.")),
+    Number("ways", N_("Continuations"), 6, 2, 12),
+    Number("length", N_("Tokens each"), 20, 4, 40),
 )  # fmt: skip
 declare(
     Segments(
-        "at", "Step", "run", {"run": "A step of the run", "prompt": "The prompt's next token"}
+        "at",
+        N_("Step"),
+        "run",
+        {"run": N_("A step of the run"), "prompt": N_("The prompt's next token")},
     ),
     Segments(
         "order",
-        "Order",
+        N_("Order"),
         TRANSFORMERS.key,
         {key: order.label for key, order in ORDERS.items()},
-        help="Libraries apply temperature and filters in different orders, and some lack a filter. "
-        "Where temperature comes last, a filter counts the model's own probabilities.",
+        help=N_(
+            "Libraries apply temperature and filters in different orders, and some lack a "
+            "filter. Where temperature comes last, a filter counts the model's own "
+            "probabilities."
+        ),
     ),
-    Toggle("fold", "Fold unbranched tokens", True),
+    Toggle("fold", N_("Fold unbranched tokens"), True),
 )
 _STEP = (*KNOB_ROWS, *lines.ROWS, *constraint.ROWS, _DICE, shared.SEED)
 
@@ -116,11 +123,11 @@ def note_move() -> None:
 
 def ways() -> None:
     """Draw the folds of the library's order, of the draw, and of the constraint."""
-    with fold.popover("Order and dice", ("order", "dice", *lines.KEYS)):
+    with fold.popover(N_("Order and dice"), ("order", "dice", *lines.KEYS)):
         draw("order", on_change=note_move)
         draw("dice", on_change=redraw)
-        fold.group("Banned and biased tokens", lines.KEYS, on_change=redraw)
-    with fold.popover("Rule", constraint.KEYS, icon="rule"):
+        fold.group(N_("Banned and biased tokens"), lines.KEYS, on_change=redraw)
+    with fold.popover(N_("Rule"), constraint.KEYS, icon="rule"):
         constraint.draw_constraint(on_change=note_move)
 
 
@@ -143,7 +150,7 @@ def _roll() -> None:
         width="content",
     ):
         st.button(
-            "Roll again",
+            tr("Roll again"),
             key=platform.key("roll_again"),
             type="primary",
             icon=":material/casino:",

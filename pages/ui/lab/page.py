@@ -14,8 +14,8 @@ from core.decoding.errors import DecodingError
 from core.decoding.lab.types import LabStep
 from core.export.part import Part, of_figure
 from core.figures.base.labels import stage_name, visible_token
-from core.figures.lab.panels import PANELS_IN_VIEW
 from core.figures.lab.words import lab_caption
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.decode.state import DecodeView
 from pages.ui.lab import controls, save, step_picker, tabs, work
@@ -35,18 +35,17 @@ from pages.ui.widgets.controls.control import in_words, value
 _TEXT_SHOWN = 280
 _TURN_SECONDS = 0.01
 LOOKS = "lab-looks"
-NO_TEXT = "The prompt is empty. Write a few words in the sidebar, or pick a step of the run."
-OTHER_STEP = "There is no such step; the figures below show the previous one."
-_NOTICE = """
-## What to notice
-
-- Temperature moves mass and removes nothing; a filter removes tokens and shares their mass out
-  among those that are left.
-- Move a knob: the number stays where it is and the bar moves under it. The token flips only when
-  the edge of its piece passes the number.
-- Switch the order with a temperature far from 1 and top-p on: where temperature comes last, top-p
-  counts the model's own probabilities, so another number of tokens is left.
-"""
+NO_TEXT = N_("The prompt is empty. Write a few words in the sidebar, or pick a step of the run.")
+OTHER_STEP = N_("There is no such step; the figures below show the previous one.")
+_NOTICE = N_(
+    "## What to notice\n\n"
+    "- Temperature moves mass and removes nothing; a filter removes tokens and shares their mass "
+    "out among those that are left.\n"
+    "- Move a knob: the number stays where it is and the bar moves under it. The token flips only "
+    "when the edge of its piece passes the number.\n"
+    "- Switch the order with a temperature far from 1 and top-p on: where temperature comes last, "
+    "top-p counts the model's own probabilities, so another number of tokens is left."
+)
 
 
 def draw(lab: Lab, view: DecodeView) -> None:
@@ -65,12 +64,12 @@ def draw(lab: Lab, view: DecodeView) -> None:
                 platform.part(save.menu, key=panel.SAVE)(lab, ref, settings, step)
             platform.part(_words, key=controls.WORDS)(lab, ref)
         elif failure:
-            st.text(OTHER_STEP)
+            st.text(tr(OTHER_STEP))
         elif not lab.loadable:
             _ask_to_load(lab, ref, proof="")
         elif lab.shown is not None:
             with _in_place():
-                _step_words(lab.shown, "Reading this step…")
+                _step_words(lab.shown, tr("Reading this step…"))
     with failures:
         again = lab.try_again if lab.error("logits") else None
         panel.failure(failure or lab.failure, again=again)
@@ -120,7 +119,7 @@ def _step(lab: Lab, ref: StepRef) -> tuple[str, LabSettings | None, LabStep | No
         return in_words(error), None, None
     lab.stop_outdated(work.key_of(ref, settings))
     if ref.ids is None and not ref.prompt.strip():
-        return NO_TEXT, settings, None
+        return tr(NO_TEXT), settings, None
     if not work.is_example(lab, ref, settings) and not lab.loadable:
         return "", settings, None
     try:
@@ -152,19 +151,25 @@ def _step_words(shown: LabStep, words: str) -> None:
 
 def _ask_to_load(lab: Lab, ref: StepRef, proof: str) -> None:
     otherwise = (
-        "the file alone proves no figure, and knobs need the model."
+        tr(
+            "{model} is not built in: the file alone proves no figure, and knobs need the model.",
+            model=ref.model,
+        )
         if proof
-        else "the figures show another step until it is loaded."
+        else tr(
+            "{model} is not built in: the figures show another step until it is loaded.",
+            model=ref.model,
+        )
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
-            "Load the model",
+            tr("Load the model"),
             key=platform.key("load_model"),
             icon=":material/download:",
             on_click=_load,
             args=(lab, ref.model),
         )
-        st.text(f"{ref.model} is not built in: {otherwise}")
+        st.text(otherwise)
 
 
 def _load(lab: Lab, model: str) -> None:
@@ -176,26 +181,31 @@ def _outcome(lab: Lab, step: LabStep) -> str:
     """Describe the drawn token; plain text."""
     chosen = visible_token(step.step.chosen.text, 24)
     if step.step.draw.method == "argmax":
-        return f"Temperature 0 takes the most probable token: {chosen}"
+        return tr("Temperature 0 takes the most probable token: {token}", token=chosen)
     number = step.step.draw.uniform
-    dice = f"Roll {nth(step.throw)}"
-    if number is not None:
-        dice += f", the number {number:.4f},"
-    words = [f"{dice} draws {chosen}"]
+    roll = {"roll": nth(step.throw), "token": chosen}
+    words = [
+        tr("Roll {roll} draws {token}", **roll)
+        if number is None
+        else tr("Roll {roll}, the number {number:.4f}, draws {token}", number=number, **roll)
+    ]
     raw = visible_token(step.raw_pick.text, 24)
     words.append(
-        "the model's own distribution would give the same"
+        tr("the model's own distribution would give the same")
         if step.raw_pick.token_id == step.step.token_id
-        else f"the model's own distribution would give {raw}"
+        else tr("the model's own distribution would give {token}", token=raw)
     )
     if lab.flipped:
-        words.append(f"flipped by the last change: it was {visible_token(lab.flipped, 24)}")
+        before = visible_token(lab.flipped, 24)
+        words.append(tr("flipped by the last change: it was {token}", token=before))
     missing = [stage_name(name) for name in step.skipped if step.order.lacks(name)]
     beside = [stage_name(name) for name in step.skipped if not step.order.lacks(name)]
     if missing:
-        words.append(f"{step.order.label} has no {', '.join(missing)}: left out")
+        names = {"library": step.order.label, "settings": ", ".join(missing)}
+        words.append(tr("{library} has no {settings}: left out", **names))
     if beside:
-        words.append(f"with mirostat {step.order.label} leaves out {', '.join(beside)}")
+        names = {"library": step.order.label, "settings": ", ".join(beside)}
+        words.append(tr("with mirostat {library} leaves out {settings}", **names))
     return " · ".join(words)
 
 
@@ -205,11 +215,8 @@ def _choose_step(lab: Lab, view: DecodeView) -> None:
     if linked is None and not steps:
         return
     at = max(0, min(lab.index, len(steps) - 1))
-    origin = "a file" if lab.from_file else "a link"
     popover = st.popover(
-        place_of("Step", at, len(steps))
-        if linked is None
-        else f"Step {nth(linked.index)} of {origin}",
+        _place(lab, linked, place_of("Step", at, len(steps))),
         icon=":material/format_list_numbered:",
         key=platform.key("choose-step"),
         on_change="rerun",
@@ -219,11 +226,20 @@ def _choose_step(lab: Lab, view: DecodeView) -> None:
             _steps_table(lab, view)
 
 
+def _place(lab: Lab, linked: StepRef | None, place: str) -> str:
+    """Name the step: its place in the run, or where it comes from."""
+    if linked is None:
+        return tr(place)
+    if lab.from_file:
+        return tr("Step {step} of a file", step=nth(linked.index))
+    return tr("Step {step} of a link", step=nth(linked.index))
+
+
 def _steps_table(lab: Lab, view: DecodeView) -> None:
     if not view.steps:
-        st.markdown("There is no run on the Decode page to choose another step from.")
+        st.markdown(tr("There is no run on the Decode page to choose another step from."))
         return
-    st.markdown("The run on the Decode page. Click a step to bring it here.")
+    st.markdown(tr("The run on the Decode page. Click a step to bring it here."))
     at = -1 if lab.linked is not None else max(0, min(lab.index, len(view.steps) - 1))
     step_picker.draw(view.steps, at, partial(lab_state.pick, lab))
 
@@ -261,14 +277,12 @@ def _charts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> boo
         return False
     # The server sends the draw on its way before the rest is built: it shows an eighth sooner.
     time.sleep(_TURN_SECONDS)
-    stages = len(step.step.stages) - 1
-    width = "few" if stages <= PANELS_IN_VIEW else "many"
-    with st.container(key=platform.key(f"stages-{width}")):
+    with st.container(key=platform.key("stages-panels")):
         figure.chart(_stages(step), key, ahead=prefetch)
     with st.container(key=platform.key("pair")):
         left, right = st.columns(2, gap="small")
         with left, st.container(key=platform.key("notice")):
-            st.markdown(glossary.marked(_NOTICE))
+            st.markdown(glossary.marked(tr(_NOTICE)))
             _about_order(settings)
             _go_on_in_decode(lab, ref, step)
             panel.made_by(lab_caption(step))
@@ -315,8 +329,9 @@ def _prefetch(lab: Lab, ref: StepRef, settings: LabSettings) -> ahead.Prefetch:
 
 
 def _about_order(settings: LabSettings) -> None:
-    st.caption(f"Order of {settings.order.label}: {settings.order.note}")
-    st.caption(f"Read in {settings.order.source}.")
+    order = settings.order
+    st.caption(tr("Order of {library}: {note}", library=order.label, note=tr(order.note)))
+    st.caption(tr("Read in {source}.", source=tr(order.source)))
 
 
 def _decision_boundaries(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:

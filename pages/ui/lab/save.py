@@ -10,6 +10,7 @@ from core.export.stored_parts import lab_parts
 from core.export.subject import Subject
 from core.export.tables import read_before, step_tables
 from core.figures.base.theme import LIGHT, Theme
+from core.language import tr
 from core.traces.lab import lab_bytes
 from pages.ui.lab import tabs, work
 from pages.ui.lab.controls import LabSettings
@@ -57,7 +58,7 @@ def shown(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> LabEx
 def web_page(example: LabExample, theme: Theme = LIGHT) -> bytes:
     """The figures of a step as one page that needs no server and no network."""
     step = example.step
-    title, settings = "Decoding Explorer: one step", figures.lab_caption(step)
+    title, settings = tr("Decoding Explorer: one step"), figures.lab_caption(step)
     parts = lab_parts(example)
     return save.web_page(read_before(step), parts, theme, title=title, settings=settings)
 

@@ -11,6 +11,7 @@ import streamlit as st
 from core.decoding.lab.types import Continuations, LabExample, LabStep
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
+from core.language import tr
 from core.traces.lab import load_lab, telling_step
 from pages.ui import platform
 from pages.ui.decode.methods.sampling import DRAWS
@@ -93,7 +94,7 @@ class Lab(PageView):
         """
         made, view = cls(example=load_example(), linked=_linked()), DecodeView.current()
         if made.linked is None and st.query_params.get(platform.key("ids")):
-            link.report("The step in the link can't be read: one of the run is shown instead.")
+            link.report(tr("The step in the link can't be read: one of the run is shown instead."))
         made.regrow = st.query_params.get(platform.key("grow")) == "1"
         made.run_seen = (view.number, view.selected)
         if view.trace is not None:

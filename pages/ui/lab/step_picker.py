@@ -9,6 +9,7 @@ import streamlit as st
 from core.decoding.counting import nth
 from core.decoding.record.steps import TokenStep
 from core.figures.base.labels import visible_token
+from core.language import tr
 from pages.ui import platform
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
@@ -51,4 +52,9 @@ def draw(steps: Sequence[TokenStep], at: int, on_pick: Callable[[int], None]) ->
 
 def _row(step: TokenStep) -> tuple[str, str, str, str]:
     token = visible_token(step.chosen.text, _TOKEN_SHOWN)
-    return str(nth(step.index)), token, f"{step.chosen.raw_prob:.4f}", f"{step.entropy:.2f} nats"
+    return (
+        str(nth(step.index)),
+        token,
+        f"{step.chosen.raw_prob:.4f}",
+        tr("{entropy:.2f} nats", entropy=step.entropy),
+    )

@@ -14,6 +14,7 @@ from core.decoding.shaping.library_table import library_table
 from core.export.part import of_figure
 from core.figures.base.figure import Figure
 from core.figures.lab.words import lab_caption
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.lab import api_logprobs, work
 from pages.ui.lab.controls import LabSettings
@@ -28,19 +29,19 @@ from pages.ui.widgets import closed, table
 from pages.ui.widgets.controls import control
 from pages.ui.widgets.controls.control import value
 
-_NOT_THERE = "The file has no such measurement, and its model is not loaded."
+_NOT_THERE = N_("The file has no such measurement, and its model is not loaded.")
 
 
 def draw(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
     """The tabs; only the open one is worked out."""
     _write_address(lab, ref, settings)
     drawings = {
-        "rolls": Tab("1,000 rolls", partial(_rolls, lab, ref, settings, step)),
-        "sweep": Tab("Temperature", partial(_sweep, lab, ref, settings, step)),
-        "cuts": Tab("All cuts", partial(_cuts, lab, ref, settings, step)),
-        "tree": Tab("Continuations", partial(_ways, lab, ref, settings)),
-        "logprobs": Tab("API log-probabilities", api_logprobs.draw),
-        "libraries": Tab("Libraries", _libraries),
+        "rolls": Tab(N_("1,000 rolls"), partial(_rolls, lab, ref, settings, step)),
+        "sweep": Tab(N_("Temperature"), partial(_sweep, lab, ref, settings, step)),
+        "cuts": Tab(N_("All cuts"), partial(_cuts, lab, ref, settings, step)),
+        "tree": Tab(N_("Continuations"), partial(_ways, lab, ref, settings)),
+        "logprobs": Tab(N_("API log-probabilities"), api_logprobs.draw),
+        "libraries": Tab(N_("Libraries"), _libraries),
     }
     # The first three start work by being drawn.
     panel.tabs("lab_look", drawings, ready=("tree", "logprobs", "libraries"))
@@ -50,13 +51,15 @@ def _libraries() -> None:
     """Draw the table of samplers and libraries."""
     head, *rows = library_table()
     st.text(
-        "A number is the sampler's place in the library's order; a dash means that the library "
-        "lacks it, and the column behind them says why."
+        tr(
+            "A number is the sampler's place in the library's order; a dash means that the library "
+            "lacks it, and the column behind them says why."
+        )
     )
     named = [row[0].replace("`", "").rstrip(")").split(" (", 1) for row in rows]
     columns = {
-        head[0]: [name for name, _ in named],
-        **{name: [row[at] for row in rows] for at, name in enumerate(head) if at},
+        head[0]: [tr(name) for name, _ in named],
+        **{name: [tr(row[at]) for row in rows] for at, name in enumerate(head) if at},
         "settings": [fields for _, fields in named],
     }
     widths = {head[0]: 160, **dict.fromkeys(head[1:-1], 70), head[1]: 100, head[-1]: 420}
@@ -65,25 +68,25 @@ def _libraries() -> None:
 
 def _cuts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
     cuts = work.measured(lab, "cuts", ref, settings, step)
-    _chart("cuts", cuts, "Cutting…", figures.lab_cuts)
+    _chart("cuts", cuts, N_("Cutting…"), figures.lab_cuts)
 
 
 def _rolls(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
     rolls = work.measured(lab, "rolls", ref, settings, step)
-    _chart("rolls", rolls, "Rolling…", figures.lab_rolls)
+    _chart("rolls", rolls, N_("Rolling…"), figures.lab_rolls)
 
 
 def _sweep(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
     sweep = work.measured(lab, "sweep", ref, settings, step)
     _chart("small-multiples", sweep, "", figures.lab_temperatures)
-    _chart("sweep", sweep, "Trying every temperature…", figures.lab_sweep)
+    _chart("sweep", sweep, N_("Trying every temperature…"), figures.lab_sweep)
 
 
 def _chart(name: str, result: work.Measured, waiting: str, draw: Figure[...]) -> None:
     """A figure of what was worked out beside the page, or what it waits for."""
     if result.value is None:
         if waiting:
-            st.text(_NOT_THERE if result.ready else waiting)
+            st.text(tr(_NOT_THERE if result.ready else waiting))
         return
     with measured(name, result):
         part = of_figure(name, draw, result.step, result.value)
@@ -125,7 +128,7 @@ def _ways(lab: Lab, ref: StepRef, settings: LabSettings) -> None:
         bar.button(
             lab,
             "grow",
-            "Continue",
+            N_("Continue"),
             lambda: _start(lab, ref, settings),
             key="start_grow",
             stop_key="stop_grow",
@@ -158,7 +161,7 @@ def _restore(lab: Lab, ref: StepRef, settings: LabSettings) -> None:
 
 def _live(job: Job) -> None:
     job.watch()
-    st.text(f"{job.stage} · {job.seconds:.1f} s")
+    st.text(f"{tr(job.stage)} · {job.seconds:.1f} s")
 
 
 def shown_rows(lab: Lab, ref: StepRef) -> Continuations | None:
@@ -170,20 +173,22 @@ def shown_rows(lab: Lab, ref: StepRef) -> Continuations | None:
 
 def _dice_words(ref: StepRef) -> str:
     """Describe the rows' random numbers, and explain why the run's own text is no row."""
-    rows = "Each row is a new sample from here with its own seed."
+    rows = tr("Each row is a new sample from here with its own seed.")
     if not ref.index:
         return rows
-    return (
-        f"{rows} The run itself draws its number {nth(ref.index)} here, not its first: even the "
-        "row of its seed goes on differently. Penalties, samplers with a state, watermarks and the "
-        "constraint go on from the tokens that the run generated before."
+    dice = tr(
+        "The run itself draws its number {roll} here, not its first: even the row of its seed goes "
+        "on differently. Penalties, samplers with a state, watermarks and the constraint go on "
+        "from the tokens that the run generated before.",
+        roll=nth(ref.index),
     )
+    return f"{rows} {dice}"
 
 
 def _tree(grown: Continuations, ref: StepRef, settings: LabSettings) -> None:
     changed = _changed(grown, settings)
     panel.note(
-        "Other settings since: press Continue to sample anew." if changed else "",
+        tr("Other settings since: press Continue to sample anew.") if changed else "",
         _dice_words(ref),
     )
     fold = bool(value("fold"))
@@ -193,7 +198,7 @@ def _tree(grown: Continuations, ref: StepRef, settings: LabSettings) -> None:
         "grown-rows",
         figures.rows_data(grown.rows),
         numbers={"mean ln p": "%.3f", "distinct-1": "%.2f", "distinct-2": "%.2f"},
-        notes={"mean ln p": "Nats a token."},
+        notes={"mean ln p": N_("Nats a token.")},
         widths={"text": 310},
     )
     st.caption(_together(grown))
@@ -202,7 +207,8 @@ def _tree(grown: Continuations, ref: StepRef, settings: LabSettings) -> None:
 def _together(grown: Continuations) -> str:
     shares = [(n, distinct(grown.sampled, n)) for n in (1, 2)]
     words = ", ".join(f"distinct-{n} {share:.2f}" for n, share in shares if share is not None)
-    return (
-        f"The sampled rows together: {words} (different n-grams over all n-grams). Mean ln p is of "
-        "the model's own probabilities, before the knobs."
+    return tr(
+        "The sampled rows together: {shares} (different n-grams over all n-grams). Mean ln p is of "
+        "the model's own probabilities, before the knobs.",
+        shares=words,
     )

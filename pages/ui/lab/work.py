@@ -10,6 +10,7 @@ from core.decoding.autoregressive.config import Greedy
 from core.decoding.constraints.value import Constraint
 from core.decoding.lab.types import Continuations, LabStep
 from core.decoding.shaping.config import ranges_in_view
+from core.language import N_, Message, tr
 from core.traces.lab import ROLLS, TEMPERATURES
 from pages.ui.lab.controls import LabSettings
 from pages.ui.lab.state import Lab, StepRef
@@ -17,7 +18,9 @@ from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 
-OTHER_VERSION = "press Run on the Decode page to make it again, or look at the prompt's next token"
+OTHER_VERSION = N_(
+    "press Run on the Decode page to make it again, or look at the prompt's next token"
+)
 
 
 def _read_logits(job: Job, ref: StepRef) -> Any:
@@ -27,7 +30,7 @@ def _read_logits(job: Job, ref: StepRef) -> Any:
     from core.decoding.lab.step import lab_step, read_step_logits  # noqa: F401
 
     generated, states = _before(ref)
-    return job.compute("Reading the step", read_step_logits, model, ids, generated, states)
+    return job.compute(N_("Reading the step"), read_step_logits, model, ids, generated, states)
 
 
 def _before(ref: StepRef) -> tuple[int, dict[str, float]]:
@@ -57,7 +60,7 @@ def _read_grammar(job: Job, ref: StepRef, constraint: Constraint) -> Any:
     from core.decoding.lab.step import step_grammar
 
     generated, _ = _before(ref)
-    return job.compute("Reading the rule", step_grammar, model, constraint, ids, generated)
+    return job.compute(N_("Reading the rule"), step_grammar, model, constraint, ids, generated)
 
 
 def step_logits(lab: Lab, ref: StepRef, settings: LabSettings) -> Any:
@@ -161,11 +164,13 @@ def proof(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> str:
     if lab.example is None or not lab.from_file or not is_stored(lab, ref, settings):
         return ""
     if step is lab.example.step:
-        return "From a file: not proved without its model"
+        return tr("From a file: not proved without its model")
     from core.decoding.lab.step import agrees
 
     same = agrees(lab.example.step, step)
-    return f"From a file: the model gives {'the same' if same else 'other'} numbers"
+    if same:
+        return tr("From a file: the model gives the same numbers")
+    return tr("From a file: the model gives other numbers")
 
 
 def _note_flip(lab: Lab, key: tuple[Hashable, ...], new: LabStep) -> None:
@@ -192,14 +197,14 @@ def _work_out(
     from core.decoding.lab.series import roll, sweep
 
     if name == "cuts":
-        return job.compute("Measuring", all_cuts, ready, settings.config, shown)
+        return job.compute(N_("Measuring"), all_cuts, ready, settings.config, shown)
     step = (ready, settings.config, settings.order)
     if name == "flips":
         ranges = ranges_in_view(settings.config.shaping)
-        return job.compute("Measuring", all_boundaries, *step, throw, ranges)
+        return job.compute(N_("Measuring"), all_boundaries, *step, throw, ranges)
     if name == "rolls":
-        return job.compute("Measuring", roll, *step, throw, ROLLS)
-    return job.compute("Measuring", sweep, *step, throw, TEMPERATURES)
+        return job.compute(N_("Measuring"), roll, *step, throw, ROLLS)
+    return job.compute(N_("Measuring"), sweep, *step, throw, TEMPERATURES)
 
 
 def known(lab: Lab, name: str, ref: StepRef, settings: LabSettings, step: LabStep) -> Any:
@@ -258,11 +263,11 @@ def grow(job: Job, ref: StepRef, settings: LabSettings, ways: int, tokens: int) 
     seeds = [config.seed + at for at in range(ways)]
 
     def on_tokens(count: int) -> None:
-        job.stage = f"Continuing · {count} of {tokens} tokens"
+        job.stage = Message("Continuing · {count} of {tokens} tokens", count=count, tokens=tokens)
 
     generated, states = _before(ref)
     rows = job.compute(
-        "Continuing",
+        N_("Continuing"),
         continue_rows,
         model,
         ids,

@@ -22,6 +22,8 @@ from core.evaluation.example import (
     TEMPERATURE,
 )
 from core.evaluation.questions.chains import MOST_STEPS
+from core.figures.reasoning.words import LEVEL_WORDS
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.run import shared
 from pages.ui.widgets import ahead, words
@@ -40,80 +42,87 @@ BUDGET_ROW = "reason-budget"
 DEFAULT_WAIT = "Wait,"
 BUDGET = Knob(
     "thinking",
-    "Thinking budget",
+    N_("Thinking budget"),
     0,
     256,
     4096,
     1,
     LEVELS["high"],
-    "The bound on the thinking loop, in tokens. When it is spent, the closing mark is forced and "
-    "the model has to answer with what it has. The slider ends at 256, the field takes more.",
+    N_(
+        "The bound on the thinking loop, in tokens. When it is spent, the closing mark is forced "
+        "and the model has to answer with what it has. The slider ends at 256, the field takes "
+        "more."
+    ),
 )
+_LEVELS = {"low": N_("Low"), "medium": N_("Medium"), "high": N_("High")}
 # What every run of the page has, those of sweeps and comparisons too.
 COMMON = declare(
-    Number("answer_tokens", "Answer at most", ANSWER, 1, MAX_WHOLE, field="max_answer_tokens",
-        help="Maximum number of tokens after the closing mark."),
-    Number("ignore_end", "Ignored ends", 0, 0, 20, field="ignore_end",
-        help="Number of attempts to stop thinking that are replaced by the wait word, while it "
-        "fits into the budget. If the closing mark has several tokens, only the last is replaced."),
-    Text("wait", "Wait word", DEFAULT_WAIT, field="wait_text",
+    Number("answer_tokens", N_("Answer at most"), ANSWER, 1, MAX_WHOLE, field="max_answer_tokens",
+        help=N_("Maximum number of tokens after the closing mark.")),
+    Number("ignore_end", N_("Ignored ends"), 0, 0, 20, field="ignore_end",
+        help=N_("Number of attempts to stop thinking that are replaced by the wait word, while "
+            "it fits into the budget. If the closing mark has several tokens, only the last is "
+            "replaced.")),
+    Text("wait", N_("Wait word"), DEFAULT_WAIT, field="wait_text",
         to_field=lambda word: f" {word.strip()}",
         from_field=lambda text: text.strip() or DEFAULT_WAIT,
         acts=lambda read: int(read("ignore_end")) > 0),
-    Toggle("use_tool", "Calculator", False, field="calculator",
-        help="Insert the result after every call that the model writes."),
+    Toggle("use_tool", N_("Calculator"), False, field="calculator",
+        help=N_("Insert the result after every call that the model writes.")),
 )  # fmt: skip
 _THINKING, _WHOLE, _TEMPERATURE = declare(
     slider(BUDGET, width=270, field="max_thinking_tokens",
         from_field=lambda most: min(most, BUDGET.typed_high)),
-    Number("whole", "Whole run at most", 0, 0, MAX_WHOLE,
-        help="The bound on the whole loop, max_new_tokens. It cuts the run off without forcing the "
-        "closing mark. 0 follows the budget. Sweeps and comparisons use their own bounds."),
-    Number("reason_temperature", "Temperature", 0.0, 0.0, MAX_TEMPERATURE, 0.1,
-        help="0 takes the most probable token; nothing is drawn."),
+    Number("whole", N_("Whole run at most"), 0, 0, MAX_WHOLE,
+        help=N_("The bound on the whole loop, max_new_tokens. It cuts the run off without "
+            "forcing the closing mark. 0 follows the budget. Sweeps and comparisons use their "
+            "own bounds.")),
+    Number("reason_temperature", N_("Temperature"), 0.0, 0.0, MAX_TEMPERATURE, 0.1,
+        help=N_("0 takes the most probable token; nothing is drawn.")),
 )  # fmt: skip
 # The problem that is asked.
 _PROBLEM = declare(
-    Segments("problem", "Problem", "chain",
-        {"chain": "Chain of steps", "sum": "Hard sum", "own": "My own"}),
-    Number("steps", "Steps", RUN_STEPS, 1, MOST_STEPS,
-        help="Difficulty: the number of consecutive operations."),
-    Number("problem_seed", "Problem seed", SEED, 0, MAX_PROBLEM_SEED,
-        help="The same seed gives the same problem."),
-    Text("question", "Your question", "",
+    Segments("problem", N_("Problem"), "chain",
+        {"chain": N_("Chain of steps"), "sum": N_("Hard sum"), "own": N_("My own")}),
+    Number("steps", N_("Steps"), RUN_STEPS, 1, MOST_STEPS,
+        help=N_("Difficulty: the number of consecutive operations.")),
+    Number("problem_seed", N_("Problem seed"), SEED, 0, MAX_PROBLEM_SEED,
+        help=N_("The same seed gives the same problem.")),
+    Text("question", N_("Your question"), "",
         placeholder="Start with 12, add 9, multiply by 3. What is the result?"),
-    Text("right", "Right answer", "", placeholder="63", width=130,
-        help="A number. Leave it empty and the answer isn't judged."),
+    Text("right", N_("Right answer"), "", placeholder="63", width=130,
+        help=N_("A number. Leave it empty and the answer isn't judged.")),
 )  # fmt: skip
 RUN = (*COMMON, _THINKING, _WHOLE, _TEMPERATURE, *_PROBLEM)
 # The sweep over budgets.
 declare(
-    Segments("bound", "The bound", "close",
-        {"close": "Closes the thinking", "cut": "Cuts the run off"},
-        help="Closes the thinking: at the budget the closing mark is forced and the model "
+    Segments("bound", N_("The bound"), "close",
+        {"close": N_("Closes the thinking"), "cut": N_("Cuts the run off")},
+        help=N_("Closes the thinking: at the budget the closing mark is forced and the model "
         "answers. Cuts the run off: the whole loop is bounded, as by max_new_tokens, and the "
-        "close is not forced."),
-    Text("budgets", "Budgets, tokens", ", ".join(map(str, BUDGETS)), width=300,
-        help="Whole numbers with commas or spaces between, such as 0, 32, 64."),
-    Number("many_problems", "Problems", PROBLEMS, 1, 500, width=90),
-    Number("tries", "Samples", 1, 1, 32, width=90, help="Runs for each problem and budget."),
+        "close is not forced.")),
+    Text("budgets", N_("Budgets, tokens"), ", ".join(map(str, BUDGETS)), width=300,
+        help=N_("Whole numbers with commas or spaces between, such as 0, 32, 64.")),
+    Number("many_problems", N_("Problems"), PROBLEMS, 1, 500, width=90),
+    Number("tries", N_("Samples"), 1, 1, 32, width=90, help=N_("Runs for each problem and "
+        "budget.")),
 )  # fmt: skip
 # The comparison of a vote with one long attempt.
 declare(
-    Number("total", "Tokens a problem", 1024, 16, 16_384, width=140,
-        help="Maximum number of tokens that each strategy may spend on a problem."),
-    Number("voters", "Samples", SAMPLES, 2, 64, width=100,
-        help="Number of samples of a vote; the tokens are divided among them."),
-    Number("vote_problems", "Problems", RIVALRY_PROBLEMS, 1, 200, width=90),
-    Number("vote_temperature", "Temperature", TEMPERATURE, 0.05, MAX_TEMPERATURE, 0.1, width=120,
-        help="Above 0, as all samples would be equal at 0."),
+    Number("total", N_("Tokens a problem"), 1024, 16, 16_384, width=140,
+        help=N_("Maximum number of tokens that each strategy may spend on a problem.")),
+    Number("voters", N_("Samples"), SAMPLES, 2, 64, width=100,
+        help=N_("Number of samples of a vote; the tokens are divided among them.")),
+    Number("vote_problems", N_("Problems"), RIVALRY_PROBLEMS, 1, 200, width=90),
+    Number("vote_temperature", N_("Temperature"), TEMPERATURE, 0.05, MAX_TEMPERATURE, 0.1,
+        width=120, help=N_("Above 0, as all samples would be equal at 0.")),
 )  # fmt: skip
 
 # Best of N samples.
 declare(
-    Number("best_samples", "Samples", BEST_OF_SAMPLES, 2, 64, width=100,
-        help="Samples per problem; the rules choose among the first 1, 2, 4, 8 and 16."),
-    Number("best_problems", "Problems", RIVALRY_PROBLEMS, 1, 200, width=90),
+    Number("best_samples", N_("Samples"), BEST_OF_SAMPLES, 2, 64, width=100,
+        help=N_("Samples per problem; the rules choose among the first 1, 2, 4, 8 and 16.")),
+    Number("best_problems", N_("Problems"), RIVALRY_PROBLEMS, 1, 200, width=90),
 )  # fmt: skip
 
 
@@ -181,15 +190,13 @@ def _budget(then: Callable[[], None], settled: Callable[[], None]) -> None:
     ):
         st.session_state[platform.key("level")] = _level()
         st.segmented_control(
-            "Level",
+            tr("Level"),
             list(LEVELS),
-            format_func=str.capitalize,
+            format_func=lambda name: tr(_LEVELS[name]),
             key=platform.key("level"),
             on_change=_take_level,
             args=(settled,),
-            help="A level is a name for a budget: "
-            + ", ".join(f"{name} is {most} tokens" for name, most in LEVELS.items())
-            + ".",
+            help=tr("A level is a name for a budget: {levels}.", levels=_level_words()),
         )
         draw("thinking", then=then, settled=settled)
         draw("reason_temperature", on_change=st.rerun)
@@ -204,15 +211,31 @@ def _budget(then: Callable[[], None], settled: Callable[[], None]) -> None:
         words.draw("whole", _whole_words(value), prefetch)
 
 
+def _level_words() -> str:
+    return ", ".join(
+        tr("{level} is {tokens} tokens", level=tr(LEVEL_WORDS[name]), tokens=most)
+        for name, most in LEVELS.items()
+    )
+
+
 def _whole_words(read: Read) -> str:
     """Explain how the bound on the whole loop is computed."""
     bound, room = int(read("whole")), _room(read)
     if not bound:
-        parts = f"{int(read(BUDGET.key))} thinking + {int(read('answer_tokens'))} answer"
-        return f"max_new_tokens = {room}: {parts} + {MARK_TOKENS} for the marks."
-    sentence = f"max_new_tokens = {bound}, your own."
-    return (
-        sentence if bound >= room else f"{sentence} It may cut the run off: all parts need {room}."
+        return tr(
+            "max_new_tokens = {room}: {thinking} thinking + {answer} answer + {marks} for the "
+            "marks.",
+            room=room,
+            thinking=int(read(BUDGET.key)),
+            answer=int(read("answer_tokens")),
+            marks=MARK_TOKENS,
+        )
+    if bound >= room:
+        return tr("max_new_tokens = {bound}, your own.", bound=bound)
+    return tr(
+        "max_new_tokens = {bound}, your own. It may cut the run off: all parts need {room}.",
+        bound=bound,
+        room=room,
     )
 
 
@@ -231,6 +254,6 @@ def _take_level(then: Callable[[], None]) -> None:
 def more() -> None:
     """Draw the less common settings."""
     keys = ("problem_seed", "whole", "answer_tokens", "ignore_end", "wait", "use_tool")
-    with fold.popover("More settings", (*keys, *constraint.KEYS)):
+    with fold.popover(N_("More settings"), (*keys, *constraint.KEYS)):
         draw(*keys)
         constraint.draw_constraint()

@@ -8,6 +8,8 @@ from core.decoding.counting import counted, duration
 from core.decoding.reasoning.config import LEVELS, Reasoning
 from core.decoding.reasoning.transcript import mark_sizes, pieces_of
 from core.decoding.record.trace import Trace
+from core.figures.reasoning.words import LEVEL_WORDS
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.reasoning import state
 from pages.ui.reasoning.state import ReasonView
@@ -29,7 +31,7 @@ for spent in range(max_answer_tokens):
     if token == end_of_text:
         break
     logits = model(token)    # but for the last"""
-_LEFT_OUT = (
+_LEFT_OUT = N_(
     "Left out here: the bound on the whole loop, the waits in place of an end, the results of "
     "calls, and closing marks of several tokens."
 )
@@ -44,10 +46,10 @@ def draw(view: ReasonView) -> None:
                 # What colours code is a script of 1.6 MB, which a closed tab does without.
                 if closed.state() != "closed":
                     _code()
-            st.caption(_LEFT_OUT)
+            st.caption(tr(_LEFT_OUT))
         with right, st.container(key=platform.key("loop-counts"), border=True, gap="small"):
             if view.trace is None:
-                st.text("Run a problem to see how often its loop ran.")
+                st.text(tr("Run a problem to see how often its loop ran."))
             else:
                 _counts(view.trace)
 
@@ -63,47 +65,59 @@ def _counts(trace: Trace) -> None:
     run = trace.config
     assert isinstance(run, Reasoning)
     read = state.reading(trace)
-    tokens = len(trace.token_steps)
-    st.markdown("**The run that is shown**")
+    tokens, times = len(trace.token_steps), counted(read.thinking_tokens, "time")
+    st.markdown(tr("**The run that is shown**"))
     rows = {
-        "the bound": f"{counted(run.max_thinking_tokens, 'token')}{_level(run)}",
-        "forwards": f"{tokens}: 1 reads the prompt, {max(tokens - 1, 0)} one token each"
+        N_("the bound"): _bound(run),
+        N_("forwards"): tr(
+            "{forwards}: 1 reads the prompt, {others} one token each",
+            forwards=tokens,
+            others=max(tokens - 1, 0),
+        )
         if tokens
         else "0",
-        "the thinking loop ran": f"{counted(read.thinking_tokens, 'time')}, "
-        + ("up to its budget" if read.closed_by_budget else "and ended before its budget"),
-        "the answer's loop ran": counted(read.answer_tokens, "time"),
-        "marks": counted(tokens - read.thinking_tokens - read.answer_tokens, "token"),
-        "forced": f"{read.forced_tokens} of {counted(tokens, 'token')}",
+        N_("the thinking loop ran"): tr("{times}, up to its budget", times=times)
+        if read.closed_by_budget
+        else tr("{times}, and ended before its budget", times=times),
+        N_("the answer's loop ran"): tr(counted(read.answer_tokens, "time")),
+        N_("marks"): tr(counted(tokens - read.thinking_tokens - read.answer_tokens, "token")),
+        N_("forced"): tr(
+            "{forced} of {tokens}", forced=read.forced_tokens, tokens=counted(tokens, "token")
+        ),
         # Of the steps alone, as the figure of the time has it; not of showing them.
-        "time": duration(trace.timings.prefill + trace.timings.decode),
+        N_("time"): duration(trace.timings.prefill + trace.timings.decode),
     }
     with st.container(key=platform.key("loop-rows"), gap=None):
         for name, words in rows.items():
             with st.container(horizontal=True, wrap=False, gap="small"):
-                st.text(name, width=190)
+                st.text(tr(name), width=190)
                 st.text(words, width="stretch")
     st.caption(_marks(trace, run))
-    levels = ", ".join(f"{name} {most}" for name, most in LEVELS.items())
-    st.caption(f"The levels here: {levels} tokens. Other products choose other numbers.")
+    levels = ", ".join(f"{tr(LEVEL_WORDS[name])} {most}" for name, most in LEVELS.items())
+    st.caption(
+        tr("The levels here: {levels} tokens. Other products choose other numbers.", levels=levels)
+    )
 
 
-def _level(run: Reasoning) -> str:
-    return f", the level {run.level}" if run.level else ""
+def _bound(run: Reasoning) -> str:
+    bound = counted(run.max_thinking_tokens, "token")
+    if not run.level:
+        return tr(bound)
+    return tr("{tokens}, the level {level}", tokens=bound, level=tr(LEVEL_WORDS[run.level]))
 
 
 def _marks(trace: Trace, run: Reasoning) -> str:
     """Describe how this model marks its thinking; omit the marks, which may be untrusted text."""
     if not run.think_end:
-        return "This run has no think marks: it is an answer from its first token on."
+        return tr("This run has no think marks: it is an answer from its first token on.")
     if not run.think_start:
-        return "This model has no think marks: its prompt tells it to think and how to end."
+        return tr("This model has no think marks: its prompt tells it to think and how to end.")
     sizes = mark_sizes(pieces_of(trace.token_steps), run)
     if not any(sizes):
-        return "No think mark was written in this run: its prompt holds the opening one."
+        return tr("No think mark was written in this run: its prompt holds the opening one.")
     if max(sizes) == 1:
-        return "This run's think marks are one token each."
-    return (
+        return tr("This run's think marks are one token each.")
+    return tr(
         "This run's think marks are ordinary text of several tokens. If the closing mark is "
         "ignored, only its last token is replaced: its earlier tokens stay in the text."
     )

@@ -10,12 +10,13 @@ from core.decoding.errors import DecodingError
 from core.evaluation.questions.problems import THINKING_SYSTEM, read_problems
 from core.evaluation.types import ProblemSet
 from core.figures.reasoning.words import problems_words
+from core.language import tr
 from pages.ui import platform
 from pages.ui.platform.uploaded import content_of
 from pages.ui.reasoning import problem
 from pages.ui.reasoning.problem import chains
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.widgets.controls.control import value
+from pages.ui.widgets.controls.control import in_words, value
 
 
 def draw(view: ReasonView) -> None:
@@ -27,16 +28,20 @@ def draw(view: ReasonView) -> None:
 
 
 def _source_words(view: ReasonView) -> str:
-    return "My problems" if view.uploaded is None else f"{len(view.uploaded.problems)} of my own"
+    if view.uploaded is None:
+        return tr("My problems")
+    return tr("{problems} of my own", problems=len(view.uploaded.problems))
 
 
 def _upload(view: ReasonView) -> None:
     st.markdown(
-        "CSV with the columns `question` and `answer`, or JSONL with these two fields. "
-        "Answers are numbers. A link can't carry the file."
+        tr(
+            "CSV with the columns `question` and `answer`, or JSONL with these two fields. "
+            "Answers are numbers. A link can't carry the file."
+        )
     )
     st.file_uploader(
-        "Problem file",
+        tr("Problem file"),
         type=["csv", "jsonl", "json", "txt"],
         key=platform.key("problem_file"),
         max_upload_size=1,
@@ -59,7 +64,7 @@ def _uploaded(view: ReasonView) -> None:
         content = content_of(upload)
         view.uploaded = read_problems(content, upload.name, THINKING_SYSTEM)
     except DecodingError as error:
-        view.refused = str(error)
+        view.refused = in_words(error)
 
 
 def problems(

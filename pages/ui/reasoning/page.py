@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -18,6 +18,7 @@ from core.evaluation.types import Problem
 from core.export.part import of_figure
 from core.figures.base.labels import settings_caption
 from core.figures.reasoning.words import sweep_caption
+from core.language import N_, tr
 from pages.ui import platform, registry
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import loop, state, text, verdict, work
@@ -59,35 +60,41 @@ class Look(NamedTuple):
 
 _TABS = {
     "sweep": Look(
-        "Budget sweep",
+        N_("Budget sweep"),
         reason_many.draw,
         "sweep",
         reason_many.start,
         reason_many.tokens,
-        "Run sweep",
+        N_("Run sweep"),
     ),
-    "rivals": Look("Strategies", vote.draw, "rivals", vote.start, vote.tokens, "Compare"),
-    "best": Look("Best of N", best_of.draw, "best", best_of.start, best_of.tokens, "Draw samples"),
-    "level": Look("Reasoning levels", loop.draw),
+    "rivals": Look(N_("Strategies"), vote.draw, "rivals", vote.start, vote.tokens, N_("Compare")),
+    "best": Look(
+        N_("Best of N"),
+        best_of.draw,
+        "best",
+        best_of.start,
+        best_of.tokens,
+        N_("Draw samples"),
+    ),
+    "level": Look(N_("Reasoning levels"), loop.draw),
     "tools": Look(
-        "Calculator",
+        N_("Calculator"),
         tools.draw,
         "tools",
         tools.start,
         tools.tokens,
-        "Run with and without calculator",
+        N_("Run with and without calculator"),
     ),
 }
 _READY = ("level", "tools")
-_NOTICE = """
-## What to notice
-
-- "Answers at each stop" ends the same thinking after each of its steps. Before the last step the
-  model doesn't know the answer, and yet it writes one.
-- The curve rises while more problems get room for all of their steps. Where all thinking ends by
-  itself, a larger budget changes nothing.
-- The level changes nothing in the model: the decoding loop only runs longer.
-"""
+_NOTICE = N_(
+    "## What to notice\n\n"
+    "- “Answers at each stop” ends the same thinking after each of its steps. Before the last step "
+    "the model doesn't know the answer, and yet it writes one.\n"
+    "- The curve rises while more problems get room for all of their steps. Where all thinking "
+    "ends by itself, a larger budget changes nothing.\n"
+    "- The level changes nothing in the model: the decoding loop only runs longer."
+)
 
 
 def draw(view: ReasonView) -> None:
@@ -103,7 +110,7 @@ def draw(view: ReasonView) -> None:
         with left:
             panel.draw(
                 view,
-                "the model thinks, then answers.",
+                N_("the model thinks, then answers."),
                 partial(_live, view),
                 partial(_finished, view),
             )
@@ -112,7 +119,7 @@ def draw(view: ReasonView) -> None:
         with right:
             platform.part(_accuracy, key=ACCURACY)(view, waits=waits)
             with st.container(key=platform.key("notice")):
-                st.markdown(glossary.marked(_NOTICE))
+                st.markdown(glossary.marked(tr(_NOTICE)))
                 panel.made_by(*_captions(view))
     if waits:
         panel.watch(view)
@@ -140,7 +147,7 @@ def run_again() -> None:
     except DecodingError:
         st.rerun()
     page, model = registry.page_of("reasoning"), str(value("model"))
-    costs = cost.awaited(cost.tokens_of(config), "Run")
+    costs = cost.awaited(cost.tokens_of(config), N_("Run"))
     if costs or not models.is_at_hand(model) or not changed.note(view, page):
         redraw()
         return
@@ -175,7 +182,7 @@ def _captions(view: ReasonView) -> list[str]:
 def _live(view: ReasonView, job: Job) -> None:
     trace = view.partial_trace(job)
     with panel.box():
-        panel.running(job, counted(job.tokens, "token"))
+        panel.running(job, tr(counted(job.tokens, "token")))
         if trace is not None:
             text.draw(trace, live=True)
 
@@ -195,7 +202,8 @@ def _finished(view: ReasonView, trace: Trace) -> None:
 def _note(view: ReasonView, trace: Trace, spent: str, advice: str) -> None:
     """Draw a note on the spent tokens, and on the controls if they describe another run."""
     changes = changed.note(view, registry.page_of("reasoning"))
-    panel.note(f"{spent} {_beyond(trace)}{changes}" if changes else "", f"{spent} {advice}")
+    beyond = " ".join(filter(None, (spent, _beyond(trace), changes)))
+    panel.note(beyond if changes else "", f"{spent} {advice}")
 
 
 def _beyond(trace: Trace) -> str:
@@ -204,18 +212,26 @@ def _beyond(trace: Trace) -> str:
     assert isinstance(run, Reasoning)
     if run.max_thinking_tokens <= most:
         return ""
-    return f"Its budget is larger than the field's {most:,}. "
+    return tr("Its budget is larger than the field's {most:,}.", most=most)
 
 
 def _spent(trace: Trace) -> str:
     read, run = state.reading(trace), trace.config
     assert isinstance(run, Reasoning)
-    by_budget = ", ended by the budget" if read.closed_by_budget else ""
-    ended = {"eos": "the model ended its answer"}.get(trace.finish_reason)
-    return (
-        f"{read.thinking_tokens} of {run.max_thinking_tokens} thinking tokens{by_budget}; "
-        f"{len(trace.token_ids)} tokens in all: {ended or panel.ENDED[trace.finish_reason]}."
-    )
+    ended = {"eos": N_("the model ended its answer")}.get(trace.finish_reason)
+    numbers: dict[str, Any] = {
+        "thinking": read.thinking_tokens,
+        "budget": run.max_thinking_tokens,
+        "total": len(trace.token_ids),
+        "ended": tr(ended or panel.ENDED[trace.finish_reason]),
+    }
+    if read.closed_by_budget:
+        return tr(
+            "{thinking} of {budget} thinking tokens, ended by the budget; {total} tokens in all: "
+            "{ended}.",
+            **numbers,
+        )
+    return tr("{thinking} of {budget} thinking tokens; {total} tokens in all: {ended}.", **numbers)
 
 
 def _knew(view: ReasonView) -> None:
@@ -240,26 +256,27 @@ def _ask_where(view: ReasonView, trace: Trace) -> None:
         start_stops(view)
         job = view.active("stops")
     with st.container(key=platform.key("ask-stops"), border=True, gap="small"):
-        st.markdown("**Answers at each stop**")
+        st.markdown(tr("**Answers at each stop**"))
         if not thinks:
-            st.text("This run did not think, so there is nothing to stop.")
+            st.text(tr("This run did not think, so there is nothing to stop."))
         elif job is not None:
             platform.poll(_under_way, jobs.poll_seconds)(job)
         else:
             st.button(
-                "Stop the thinking at each step",
+                tr("Stop the thinking at each step"),
                 key=platform.key("find_stops"),
                 icon=":material/pause_circle:",
                 disabled=not may_load or "decode" in view.jobs,
                 on_click=start_stops,
                 args=(view,),
             )
-            st.text(error or ("" if may_load else "Choose this run's model in the sidebar first."))
+            hint = "" if may_load else tr("Choose this run's model in the sidebar first.")
+            st.text(error or hint)
 
 
 def _under_way(job: Job) -> None:
     job.watch()
-    st.text(f"{job.stage}…")
+    st.text(f"{tr(job.stage)}…")
 
 
 def start_stops(view: ReasonView) -> None:
@@ -285,8 +302,8 @@ def _curve(view: ReasonView) -> None:
     sweep = reason_many.shown(view)
     if sweep is None:
         with st.container(key=platform.key("ask-sweep"), border=True):
-            st.markdown("**Accuracy against the budget**")
-            st.text("No sweep has run yet: start one under Budget sweep.")
+            st.markdown(tr("**Accuracy against the budget**"))
+            st.text(tr("No sweep has run yet: start one under Budget sweep."))
         return
     closing = sweep.plan.budget_field == "max_thinking_tokens"
     marked = int(value("thinking")) if closing else reason_controls.whole_bound()

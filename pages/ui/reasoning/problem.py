@@ -18,6 +18,7 @@ from core.evaluation.questions.chains import MOST_STEPS
 from core.evaluation.questions.problems import THINKING_SYSTEM, make_hard_sums, make_problems
 from core.evaluation.scoring.answers import MAX_DIGITS, normal_number
 from core.evaluation.types import Problem, ProblemSet
+from core.language import Message, tr
 from pages.ui import platform
 from pages.ui.reasoning import controls
 from pages.ui.run import shared
@@ -55,16 +56,25 @@ def awaits_question() -> bool:
 
 def _own(question: str, right: str) -> Problem:
     if not question:
-        raise ProblemError("Your question is empty: write it, or choose another kind of problem.")
+        raise ProblemError(
+            Message("Your question is empty: write it, or choose another kind of problem.")
+        )
     if len(question) > MAX_QUESTION:
         raise ProblemError(
-            f"Your question has {len(question):,} characters; {MAX_QUESTION:,} are the most."
+            Message(
+                "Your question has {characters:,} characters; {most:,} are the most.",
+                characters=len(question),
+                most=MAX_QUESTION,
+            )
         )
     answer = normal_number(right)
     if right and answer is None:
         raise ProblemError(
-            f"The right answer must be a number of at most {MAX_DIGITS} digits, or empty where you "
-            "don't know it."
+            Message(
+                "The right answer must be a number of at most {digits} digits, or empty where you "
+                "don't know it.",
+                digits=MAX_DIGITS,
+            )
         )
     return Problem(question, question, answer or "", None, THINKING_SYSTEM)
 
@@ -118,10 +128,10 @@ def pick_problem() -> None:
         draw("steps")
     if value("problem") != "own":
         st.button(
-            "Another problem",
+            tr("Another problem"),
             key=platform.key("another_problem"),
             icon=":material/casino:",
-            help="Another problem of this kind. None was in the built-in model's training.",
+            help=tr("Another problem of this kind. None was in the built-in model's training."),
             on_click=_another,
         )
 

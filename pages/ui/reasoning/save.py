@@ -9,6 +9,7 @@ from core.export.stored_parts import sweep_parts
 from core.export.tables import tables_of
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
+from core.language import N_, tr
 from pages.ui.reasoning import state
 from pages.ui.reasoning.measured import sweep as reason_many
 from pages.ui.reasoning.parts import BEST_OF, CONSTRAINT, RIVALS, STOPS
@@ -27,7 +28,7 @@ def parts(view: ReasonView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
 def _swept(view: ReasonView) -> list[Part]:
     sweep = reason_many.shown(view)
     if sweep is None:
-        needs = "run a sweep over many problems first"
+        needs = N_("run a sweep over many problems first")
         return [Part(name, needs=needs) for name in ("accuracy", "outcomes", "spent", "difficulty")]
     return sweep_parts(sweep)
 
@@ -37,10 +38,10 @@ def tables(view: ReasonView, trace: Trace) -> Tables:
     named_tables = [*tables_of(trace)]
     sweep = reason_many.shown(view)
     if sweep is not None:
-        named_tables.append(("Outcomes and costs by budget.", figures.reason_spent_data(sweep)))
+        named_tables.append((tr("Outcomes and costs by budget."), figures.reason_spent_data(sweep)))
     if view.rivalry is not None:
         named_tables.append(
-            ("Strategies with the same budget.", figures.reason_rivals_data(view.rivalry))
+            (tr("Strategies with the same budget."), figures.reason_rivals_data(view.rivalry))
         )
     return named_tables
 

@@ -25,6 +25,7 @@ from core.evaluation.types import (
     Vote,
 )
 from core.evaluation.votes.best_of import SampledProblems
+from core.language import N_
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.resources import examples
 from pages.ui.run.view import Source, View
@@ -115,7 +116,7 @@ class ReasonView(View):
 
     def made_here(self, name: str) -> str:
         """Name the owner of a measurement: the visitor if it was made here, else the example."""
-        return "your own" if self.version(name) else "the example's"
+        return N_("your own") if self.version(name) else N_("the example's")
 
     def version(self, name: str) -> int:
         """Return how often the measurement of this name has ended."""

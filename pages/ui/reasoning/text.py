@@ -15,6 +15,7 @@ from core.decoding.record.trace import Trace
 from core.evaluation.types import Transcript
 from core.figures.base.labels import visible_token
 from core.figures.base.theme import OKABE_ITO, Theme
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.widgets import style
 from pages.ui.widgets.render_clock import drawn_at
@@ -28,17 +29,17 @@ _HTML = """
 </div>
 """
 _WHY: dict[ForcedAs, str] = {
-    "think_start": "Forced: the mark that opens the thinking.",
-    "think_end": "Forced: the budget is spent, so the thinking is closed.",
-    "wait": "Forced instead of the end of the thinking.",
-    "result": "Put in by the calculator, not written by the model.",
+    "think_start": N_("Forced: the mark that opens the thinking."),
+    "think_end": N_("Forced: the budget is spent, so the thinking is closed."),
+    "wait": N_("Forced instead of the end of the thinking."),
+    "result": N_("Put in by the calculator, not written by the model."),
 }
 _NAMES = {
-    "thinking": "thinking",
-    "answer": "answer",
-    "forced": "forced, not the model's choice",
-    "call": "the model's call",
-    "result": "the calculator's result",
+    "thinking": N_("thinking"),
+    "answer": N_("answer"),
+    "forced": N_("forced, not the model's choice"),
+    "call": N_("the model's call"),
+    "result": N_("the calculator's result"),
 }
 
 _component = st.components.v2.component(
@@ -75,7 +76,7 @@ def _draw(name: str, question: str, pieces: Sequence[ShownToken], **flags: bool)
             "question": question,
             # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
             "pieces": tuple(pieces),
-            "key": tuple((_NAMES[kind], colors[kind]) for kind in _NAMES if kind in used),
+            "key": tuple((tr(_NAMES[kind]), colors[kind]) for kind in _NAMES if kind in used),
             "colors": {name: color for name, color in colors.items() if name != "answer"},
             "drawn": drawn_at(),
             **flags,
@@ -136,10 +137,11 @@ def _title(piece: Piece, replaced: str) -> str:
     """Why a token was forced, and what the model would have written."""
     if piece.forced_as is None:
         return ""
-    words = _WHY[piece.forced_as]
-    return (
-        f"{words} The model would have written {visible_token(replaced, 24)}" if replaced else words
-    )
+    words = tr(_WHY[piece.forced_as])
+    if not replaced:
+        return words
+    token = visible_token(replaced, 24)
+    return " ".join((words, tr("The model would have written {token}", token=token)))
 
 
 def _instead(step: TokenStep) -> str:

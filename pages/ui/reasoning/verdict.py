@@ -8,10 +8,16 @@ from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import ReasoningSummary
 from core.decoding.record.trace import Trace
 from core.evaluation.types import AttemptOutcome, Problem
-from core.figures.reasoning.words import OUTCOME_WORDS
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.reasoning.state import RunVerdict
 
+_OUTCOMES: dict[AttemptOutcome, str] = {
+    "correct": N_("Correct: {answer}"),
+    "wrong": N_("Wrong: {answer}."),
+    "truncated": N_("Truncated before answering."),
+    "unparsable": N_("Unparsable: it names no number."),
+}
 _ICONS = {
     "correct": ":material/check_circle:",
     "wrong": ":material/cancel:",
@@ -36,14 +42,10 @@ def draw(verdict: RunVerdict, problem: Problem | None, name: str = "run") -> Non
 
 def _sentence(verdict: RunVerdict, right: str) -> str:
     if verdict.outcome is None:
-        return f"It answers {verdict.answer}. The right answer isn't known here."
-    words = OUTCOME_WORDS[verdict.outcome].capitalize()
-    if verdict.outcome == "unparsable":
-        words += ": it names no number"
-    if verdict.outcome == "correct":
-        return f"{words}: {verdict.answer}"
-    known = f" The right answer is {right}." if right else ""
-    return (f"{words}: {verdict.answer}." if verdict.answer else f"{words}.") + known
+        return tr("It answers {answer}. The right answer isn't known here.", answer=verdict.answer)
+    words = tr(_OUTCOMES[verdict.outcome], answer=verdict.answer)
+    known = verdict.outcome != "correct" and right
+    return " ".join((words, tr("The right answer is {right}.", right=right))) if known else words
 
 
 def advice(trace: Trace, read: ReasoningSummary, outcome: AttemptOutcome | None) -> str:
@@ -54,14 +56,17 @@ def advice(trace: Trace, read: ReasoningSummary, outcome: AttemptOutcome | None)
         return _more_room(trace, read)
     if outcome in ("wrong", "unparsable"):
         if read.closed_by_budget:
-            return "The budget ended its thinking: raise the budget."
-        ended = "It ended its thinking by itself" if read.thinking_tokens else "It did not think"
-        return f"{ended}: a larger budget alone changes nothing here."
+            return tr("The budget ended its thinking: raise the budget.")
+        if read.thinking_tokens:
+            return tr(
+                "It ended its thinking by itself: a larger budget alone changes nothing here."
+            )
+        return tr("It did not think: a larger budget alone changes nothing here.")
     if not read.thinking_tokens:
-        return "It needed no thinking: choose a problem with more steps." if outcome else ""
+        return tr("It needed no thinking: choose a problem with more steps.") if outcome else ""
     if read.closed_by_budget:
-        return "The budget ended its thinking: raise or lower it, and compare the answers."
-    return "It ended its thinking by itself. A lower budget leaves it less room."
+        return tr("The budget ended its thinking: raise or lower it, and compare the answers.")
+    return tr("It ended its thinking by itself. A lower budget leaves it less room.")
 
 
 def _more_room(trace: Trace, read: ReasoningSummary) -> str:
@@ -69,5 +74,5 @@ def _more_room(trace: Trace, read: ReasoningSummary) -> str:
     run = trace.config
     assert isinstance(run, Reasoning)
     if read.answer_tokens >= run.max_answer_tokens:
-        return "The bound on the answer ended it: raise “Answer at most” under More settings."
-    return "The bound on the whole run ended it: raise “Whole run at most” under More settings."
+        return tr("The bound on the answer ended it: raise “Answer at most” under More settings.")
+    return tr("The bound on the whole run ended it: raise “Whole run at most” under More settings.")

@@ -10,6 +10,7 @@ from core.decoding.record.trace import Trace
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
 from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote
 from core.evaluation.votes.best_of import SampledProblems, of_votes
+from core.language import N_
 from pages.ui.reasoning.problem import marked
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.resources.models import DEFAULT_REWARD
@@ -23,7 +24,7 @@ def where_it_knew(job: Job, trace: Trace, problem: Problem) -> StopStrip | None:
     from core.evaluation.early_stops import stop_strip
 
     model = jobs.load_for(job, trace)
-    stage = "Stopping the thinking after each step"
+    stage = N_("Stopping the thinking after each step")
     return job.unless_stopped(job.compute(stage, stop_strip, model, problem, trace))
 
 
@@ -50,7 +51,7 @@ def _sweep(
         job.counts = (count, whole.total)
 
     return job.compute(
-        "Running", run_sweep, model, whole, done, marks=model.think_marks, on_row=on_row
+        N_("Running"), run_sweep, model, whole, done, marks=model.think_marks, on_row=on_row
     )
 
 
@@ -76,7 +77,7 @@ def compare(job: Job, contest: Contest) -> Rivalry | None:
     job.counts = (0, len(contest.problems.problems) * (contest.samples + 2))
     model = jobs.load(job, contest.model)
     rivalry = job.compute(
-        "Running",
+        N_("Running"),
         compare_rivals,
         model,
         contest.problems,
@@ -102,7 +103,7 @@ def vote(job: Job, where: str, problem: Problem, config: Reasoning, samples: int
     job.counts = (0, samples)
     model = jobs.load(job, where)
     votes = job.compute(
-        "Running",
+        N_("Running"),
         sample_and_vote,
         model,
         problem,
@@ -134,7 +135,7 @@ def best_of(
     model = jobs.load(job, where)
     rewards = jobs.load_rewards(job, DEFAULT_REWARD)
     votes = job.compute(
-        "Running",
+        N_("Running"),
         sample_each,
         model,
         problems.problems,
@@ -171,5 +172,5 @@ def tools(
         return transcript_of(posed, trace)
 
     alone, called = both_ways(problem, marked(model, config))
-    both = run("Without the calculator", *alone), run("With the calculator", *called)
+    both = run(N_("Without the calculator"), *alone), run(N_("With the calculator"), *called)
     return job.unless_stopped(both)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 import streamlit as st
 
+from core.figures.base.labels import MINUS
 from core.language import tr
 from pages.ui import platform
 from pages.ui.widgets import closed
+
+if TYPE_CHECKING:
+    from pandas.io.formats.style import Styler
 
 
 def draw(
@@ -48,10 +53,12 @@ def draw(
         return
     on_select: Any = picked if on_pick else "ignore"
     frame, help_texts, wide = pd.DataFrame(data), notes or {}, dict(widths or {})
+    signed = {n: form for n, form in (numbers or {}).items() if (pd.to_numeric(frame[n]) < 0).any()}
     columns: dict[str, Any] = {
         name: st.column_config.NumberColumn(
             tr(name),
-            format=form,
+            # A display value counts only without a format.
+            format=None if name in signed else form,
             help=(name in help_texts and tr(help_texts[name])) or None,
             width=wide.pop(name, None),
         )
@@ -60,7 +67,7 @@ def draw(
     for name in frame.columns.difference(list(columns)):
         columns[name] = st.column_config.Column(tr(name), width=wide.get(name))
     st.dataframe(
-        frame,
+        _with_minus(frame, signed) if signed else frame,
         key=key,
         hide_index=True,
         height=height if most_rows is None else min(len(frame), most_rows) * 35 + 38,
@@ -69,3 +76,13 @@ def draw(
         row_height=row_height,
         column_config=columns,
     )
+
+
+def _with_minus(frame: pd.DataFrame, forms: Mapping[str, str]) -> Styler:
+    """Return a table whose numbers are shown with the minus sign of the figures; they are sorted
+    and copied as numbers."""
+
+    def shown(form: str, number: float) -> str:
+        return (form % number).replace("-", MINUS)
+
+    return frame.style.format({n: partial(shown, form) for n, form in forms.items()}, na_rep="")

@@ -1,4 +1,4 @@
-"""Folds of controls: their labels name what is set in them, also before they are drawn."""
+"""Folds of controls: they tell what is set in them, also before they are drawn."""
 
 from __future__ import annotations
 
@@ -9,23 +9,28 @@ from tests.ui.conftest import Open
 from tests.ui.knobs import shown_knobs
 
 
-def labels(app: AppTest) -> list[str]:
-    return [block.proto.popover.label for block in app.get("popover")]
+def more_settings(app: AppTest) -> tuple[str, str]:
+    """The label of the fold and its hint."""
+    folds = [block.proto.popover for block in app.get("popover")]
+    (fold,) = (fold for fold in folds if fold.label.startswith("More settings"))
+    return fold.label, fold.help
 
 
-def test_the_label_names_the_controls_of_the_link_and_no_idle_one(open_app: Open) -> None:
-    for address, label in (
-        ({}, "More settings"),
-        ({"stop": ".", "cache": "false"}, "More settings: Stop strings, KV cache"),
-        ({"draw": "gumbel"}, "More settings: Draw Gumbel"),
-        ({"draw": "gumbel", "method": "greedy"}, "More settings"),
-        ({"constraint": "choice", "rule_choice": "a"}, "More settings: Constraint Choices"),
+def test_a_short_label_counts_and_a_hint_names_the_controls_of_the_link_and_no_idle_one(
+    open_app: Open,
+) -> None:
+    for address, count, hint in (
+        ({}, 0, ""),
+        ({"stop": ".", "cache": "false"}, 2, "Stop strings, KV cache"),
+        ({"draw": "gumbel"}, 1, "Draw Gumbel"),
+        ({"draw": "gumbel", "method": "greedy"}, 0, ""),
+        ({"constraint": "choice", "rule_choice": "a"}, 1, "Constraint Choices"),
     ):
         app = open_app(**address)
-        assert labels(app).count(label) == 1, address
+        label = f"More settings ({count})" if count else "More settings"
+        assert more_settings(app) == (label, hint), address
         app.text_area(key="stop").set_value("x").run()
-        (changed,) = (words for words in labels(app) if words.startswith("More settings"))
-        assert "Stop strings" in changed
+        assert "Stop strings" in more_settings(app)[1]
 
 
 def test_temperature_and_top_p_are_in_sight_on_decode_and_a_link_sets_a_folded_knob(

@@ -8,6 +8,7 @@ from core.decoding.reasoning.config import Reasoning
 from core.evaluation.example import RIVALRY_STEPS, TEMPERATURE
 from core.evaluation.types import ProblemSet
 from core.export.stored_parts import samples_caption
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import own_problems, work
@@ -20,14 +21,15 @@ from pages.ui.run.jobs import Job
 from pages.ui.widgets.controls import control
 from pages.ui.widgets.controls.control import value
 
-_NOTICE = """
-**What to notice**
-
-- With one sample all rules are one. What more samples give depends on who chooses among them.
-- The built-in reward model reads what the model expected at each token, so it often takes the
-  likeliest sample. Where it errs, a table names the problem.
-- The arithmetic check is right whenever one sample is: it shows what a better judge could gain.
-"""
+_NOTICE = N_(
+    "**What to notice**\n\n"
+    "- With one sample all rules are one. What more samples give depends on who chooses among "
+    "them.\n"
+    "- The built-in reward model reads what the model expected at each token, so it often takes "
+    "the likeliest sample. Where it errs, a table names the problem.\n"
+    "- The arithmetic check is right whenever one sample is: it shows what a better judge could "
+    "gain."
+)
 
 
 def draw(view: ReasonView) -> None:
@@ -40,7 +42,7 @@ def draw(view: ReasonView) -> None:
             bar.button(
                 view,
                 "best",
-                "Draw samples",
+                N_("Draw samples"),
                 lambda: start(view),
                 key="draw_samples",
                 icon="casino",
@@ -49,10 +51,10 @@ def draw(view: ReasonView) -> None:
     sweep.progress(view, "best")
     samples = view.best_of
     if samples is None:
-        st.text("No samples were drawn yet.")
+        st.text(tr("No samples were drawn yet."))
         return
     rules_of_n.draw(samples.sampled, samples_caption(samples), (view.version("best"),))
-    st.markdown(_NOTICE)
+    st.markdown(tr(_NOTICE))
 
 
 def start(view: ReasonView) -> None:

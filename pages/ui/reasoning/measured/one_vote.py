@@ -5,10 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from core import figures
+from core.decoding.counting import counted
 from core.evaluation.types import AnswerRule, Vote
 from core.export.table import csv_text
 from core.figures.base.labels import plain_name, table_text
 from core.figures.reasoning.compare import RULE_WORDS, ballot_words, vote_caption
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
@@ -26,7 +28,7 @@ _RULES: tuple[AnswerRule, ...] = ("majority", "best_of_n", "verifier")
 def draw(view: ReasonView) -> None:
     """The button, the vote in words, and its samples."""
     with st.container(key=platform.key("one-vote"), gap="small"):
-        st.markdown("**The problem above, asked many times**")
+        st.markdown(tr("**The problem above, asked many times**"))
         _bar(view)
         if view.vote is not None:
             _result(view.vote, view.made_here("vote"))
@@ -40,7 +42,7 @@ def _bar(view: ReasonView) -> None:
         bar.button(
             view,
             "vote",
-            "Vote on this problem",
+            N_("Vote on this problem"),
             lambda: start(view),
             key="run_vote",
             icon="how_to_vote",
@@ -53,7 +55,11 @@ def _bar(view: ReasonView) -> None:
 def _next_words() -> str:
     budget = int(value(reason_controls.BUDGET.key))
     samples = int(value("voters"))
-    return f"Next: {samples} samples, each with the thinking budget of {budget} set above."
+    return tr(
+        "Next: {samples} samples, each with the thinking budget of {budget} set above.",
+        samples=samples,
+        budget=budget,
+    )
 
 
 def start(view: ReasonView) -> None:
@@ -72,10 +78,10 @@ def _result(vote: Vote, whose: str) -> None:
     with st.container(key=platform.key("vote-rows"), gap=None):
         for name, words in [*_rows(vote), *_made_with(vote, whose)]:
             with st.container(horizontal=True, wrap=False, gap="small"):
-                st.text(name, width=190)
+                st.text(tr(name), width=190)
                 st.text(words, width="stretch")
     st.download_button(
-        "The vote (CSV)",
+        tr("The vote (CSV)"),
         lambda: csv_text(figures.reason_votes_data([vote])).encode("utf-8-sig"),
         "decoding-vote.csv",
         "text/csv",
@@ -90,23 +96,37 @@ def _rows(vote: Vote) -> list[tuple[str, str]]:
     """The votes and the choice of each rule, in words."""
     right, tokens = vote.problem.answer, vote.tokens
     rows = [
-        ("answers", f"{ballot_words(vote)}, of {len(vote.attempts)} samples"),
-        ("margin", f"{vote.margin} of {sum(ballot.votes for ballot in vote.ballots)} votes"),
+        (
+            N_("answers"),
+            tr(
+                "{ballots}, of {samples} samples",
+                ballots=ballot_words(vote),
+                samples=len(vote.attempts),
+            ),
+        ),
+        (
+            N_("margin"),
+            tr(
+                "{margin} of {votes} votes",
+                margin=vote.margin,
+                votes=sum(ballot.votes for ballot in vote.ballots),
+            ),
+        ),
     ]
     for rule in _RULES:
         if rule != "verifier" or vote.scores:
             rows.append((RULE_WORDS[rule], _chosen(vote.answer_by(rule), right)))
-    return [*rows, ("spent", f"{tokens:,} tokens")]
+    return [*rows, (N_("spent"), tr(counted(tokens, "token")))]
 
 
 def _made_with(vote: Vote, whose: str) -> list[tuple[str, str]]:
     """The settings of the samples, which the controls above may no longer say."""
     words = vote_caption(vote)
-    return [("drawn with", f"{words} ({whose})")] if words else []
+    return [(N_("drawn with"), f"{words} ({tr(whose)})")] if words else []
 
 
 def _chosen(answer: str | None, right: str) -> str:
     if answer is None:
-        return "no answer"
+        return tr("no answer")
     text = table_text(answer)
     return f"{text} {'✓' if answer == right else '✗'}" if right else text

@@ -8,6 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from core import figures
+from core.decoding.counting import counted
 from core.decoding.errors import ConfigError, DecodingError
 from core.decoding.reasoning.config import Reasoning
 from core.evaluation.sweep.fair import fair_rows
@@ -15,6 +16,7 @@ from core.evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
 from core.export.stored_parts import sweep_parts
 from core.export.table import csv_text
 from core.figures.reasoning.words import problems_words
+from core.language import N_, Message, tr
 from pages.ui import platform
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import own_problems, work
@@ -125,11 +127,19 @@ def budgets(text: str, least: int) -> tuple[int, ...]:
     words = text.replace(",", " ").replace(";", " ").split()
     if not all(word.isascii() and word.isdigit() and len(word) <= 6 for word in words):
         raise ConfigError(
-            "Budgets must be whole numbers with commas or spaces between, such as 0, 32, 64."
+            Message(
+                "Budgets must be whole numbers with commas or spaces between, such as 0, 32, 64."
+            )
         )
     numbers = tuple(sorted({int(word) for word in words if int(word) >= least}))
     if not 1 <= len(numbers) <= MAX_BUDGETS:
-        raise ConfigError(f"Give 1 to {MAX_BUDGETS} budgets of {least} tokens or more.")
+        raise ConfigError(
+            Message(
+                "Give 1 to {most} budgets of {least} tokens or more.",
+                most=MAX_BUDGETS,
+                least=least,
+            )
+        )
     return numbers
 
 
@@ -165,7 +175,7 @@ def _button(view: ReasonView) -> None:
         bar.button(
             view,
             "sweep",
-            "Resume" if _left(view) else "Run sweep",
+            N_("Resume") if _left(view) else N_("Run sweep"),
             lambda: start(view),
             key="start_sweep",
             stop_key="stop_sweep",
@@ -212,7 +222,7 @@ def _words(view: ReasonView, sweep: BudgetSweep) -> None:
     ):
         st.text(_about(view, sweep), width="stretch")
         st.download_button(
-            "All runs (CSV)",
+            tr("All runs (CSV)"),
             lambda: csv_text(figures.reason_rows_data(sweep)).encode("utf-8-sig"),
             "decoding-sweep.csv",
             "text/csv",
@@ -227,16 +237,20 @@ def _about(view: ReasonView, sweep: BudgetSweep) -> str:
     what = problems_words(sweep.plan.problems)
     if sweep is view.live:
         # Its progress is shown above, and moves on.
-        return f"Your sweep, under way · {what} · {_drawn(sweep)}"
+        return " · ".join((tr("Your sweep, under way"), what, _drawn(sweep)))
     if sweep.plan.budget_field in view.swept:
-        source = "Your sweep" if sweep.complete else "Your sweep, stopped"
+        source = tr("Your sweep") if sweep.complete else tr("Your sweep, stopped")
     else:
-        source = "Example"
-    count = f"{len(sweep.rows):,} of {sweep.plan.total:,} runs"
-    return f"{source} · {what} · {count} · {_drawn(sweep)}"
+        source = tr("Example")
+    count = tr("{count:,} of {runs}", count=len(sweep.rows), runs=counted(sweep.plan.total, "run"))
+    return " · ".join((source, what, count, _drawn(sweep)))
 
 
 def _drawn(sweep: BudgetSweep) -> str:
     config: Reasoning = sweep.plan.config
-    drawn = f"temperature {config.shaping.temperature:g}" if config.draws else "greedy"
-    return f"{drawn} · calculator" if config.calculator else drawn
+    drawn = (
+        tr("temperature {heat:g}", heat=config.shaping.temperature)
+        if config.draws
+        else tr("greedy")
+    )
+    return f"{drawn} · {tr('calculator')}" if config.calculator else drawn

@@ -13,6 +13,7 @@ from core.decoding.reasoning.types import CalculatorCall
 from core.evaluation.slips import slips
 from core.evaluation.types import Problem, Transcript
 from core.figures.base.labels import config_caption, plain_name, visible_token
+from core.language import N_, Message, tr
 from pages.ui import platform
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
@@ -23,7 +24,7 @@ from pages.ui.run.display import bar
 from pages.ui.run.jobs import Job
 from pages.ui.widgets.controls.control import value
 
-_HOW = (
+_HOW = N_(
     "The same question with the same room for the answer. Without the calculator the model is told "
     "to think step by step, and thinks up to the budget; with it, it is told to call and answers "
     "at once. Only a model that was trained to write `<call>` can call: the built-in one was."
@@ -35,18 +36,18 @@ def draw(view: ReasonView) -> None:
     bar.measure(
         view,
         "tools",
-        "Run with and without calculator",
+        N_("Run with and without calculator"),
         lambda: start(view),
         _next_words(),
         row="compare",
         key="run_tools",
         icon="calculate",
     )
-    st.caption(_HOW)
+    st.caption(tr(_HOW))
     if view.tools is None:
-        st.text("Nothing was run yet.")
+        st.text(tr("Nothing was run yet."))
         return
-    names = ("Without the calculator", "With the calculator")
+    names = (tr("Without the calculator"), tr("With the calculator"))
     with st.container(key=platform.key("pair-tools")):
         for place, (column, run) in enumerate(
             zip(st.columns(2, gap="small"), view.tools, strict=True)
@@ -65,7 +66,7 @@ def _next_words() -> str:
         question = plain_name(_problem().question, 80)
     except DecodingError:
         return ""
-    return f"Next: {question}"
+    return tr("Next: {question}", question=question)
 
 
 def _problem() -> Problem:
@@ -94,7 +95,7 @@ def _tools() -> Job:
     try:
         problem = _problem()
     except DecodingError as error:
-        raise ProblemError("Your question is not complete yet.") from error
+        raise ProblemError(Message("Your question is not complete yet.")) from error
     return work.tools(shared.model(), problem, reason_controls.config())
 
 
@@ -104,24 +105,33 @@ def _calls(run: Transcript) -> None:
     for call in calls:
         st.text(_worked(call))
     if not calls:
-        st.text("No call: every digit is the model's own.")
+        st.text(tr("No call: every digit is the model's own."))
     for slip in slips(run.problem.question, calls, run.attempt.answer):
-        st.text(slip)
+        st.text(tr(slip))
 
 
 def _settings(run: Transcript) -> str:
     """Describe the settings of the run, not those of the controls; its model isn't stored."""
     unsaid = ["think_start", "think_end"]
     unsaid += [] if run.config.think_end else ["max_thinking_tokens"]
-    return f"Made with: {config_caption('', run.config, unsaid).partition(' · ')[2]}"
+    settings = config_caption("", run.config, unsaid).partition(" · ")[2]
+    return tr("Made with: {settings}", settings=settings)
 
 
 def _worked(call: CalculatorCall) -> str:
     """Describe the calculator's result of a call, and its precision."""
     expression, result = visible_token(call.expression, 60), visible_token(call.result, 60)
     if call.result != result_of(call.expression):
-        return f"{expression} was called, but the run was over before its result."
+        return tr(
+            "{expression} was called, but the run was over before its result.",
+            expression=expression,
+        )
     if call.result == ERROR:
-        return f"{expression} has no value here."
-    exact = evaluate(call.expression) == Fraction(call.result)
-    return f"{expression} was worked out {'exactly' if exact else 'to 12 digits'}: {result}"
+        return tr("{expression} has no value here.", expression=expression)
+    if evaluate(call.expression) == Fraction(call.result):
+        return tr(
+            "{expression} was worked out exactly: {result}", expression=expression, result=result
+        )
+    return tr(
+        "{expression} was worked out to 12 digits: {result}", expression=expression, result=result
+    )

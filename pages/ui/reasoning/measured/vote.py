@@ -8,6 +8,7 @@ from core.evaluation.example import RIVALRY_STEPS
 from core.evaluation.types import Rivalry
 from core.figures.base.labels import table_text
 from core.figures.reasoning.compare import RULE_WORDS, ballot_words
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import own_problems, work
@@ -21,18 +22,18 @@ from pages.ui.widgets import table
 from pages.ui.widgets.controls import control
 from pages.ui.widgets.controls.control import value
 
-_NOTICE = """
-## What to notice
-
-- Equal is what each way may spend, not what it spends. One attempt ends when it has done; a vote
-  pays for all of its samples.
-- Compare the vote with the greedy attempt too. Drawing costs accuracy, and a vote first has to win
-  that back.
-- A vote helps where the samples err in different ways. Where one attempt is nearly always right,
-  it only spends tokens; where all make the same slip, it confirms it.
-- Best of N takes the sample that the model itself finds likeliest. Being sure is not being right.
-- A check that really works the answer out can't be fooled by a majority.
-"""
+_NOTICE = N_(
+    "## What to notice\n\n"
+    "- Equal is what each way may spend, not what it spends. One attempt ends when it has done; a "
+    "vote pays for all of its samples.\n"
+    "- Compare the vote with the greedy attempt too. Drawing costs accuracy, and a vote first has "
+    "to win that back.\n"
+    "- A vote helps where the samples err in different ways. Where one attempt is nearly always "
+    "right, it only spends tokens; where all make the same slip, it confirms it.\n"
+    "- Best of N takes the sample that the model itself finds likeliest. Being sure is not being "
+    "right.\n"
+    "- A check that really works the answer out can't be fooled by a majority."
+)
 
 
 def draw(view: ReasonView) -> None:
@@ -45,7 +46,7 @@ def draw(view: ReasonView) -> None:
     sweep.progress(view, "rivals")
     rivalry = view.rivalry
     if rivalry is None:
-        st.text("Nothing was compared yet.")
+        st.text(tr("Nothing was compared yet."))
         one_vote.draw(view)
         return
     with st.container(key=platform.key("pair")):
@@ -53,7 +54,7 @@ def draw(view: ReasonView) -> None:
         with left:
             figure.chart(RIVALS.part(view, view.trace), (view.version("rivals"),))
         with right, st.container(key=platform.key("notice-votes")):
-            st.markdown(_NOTICE)
+            st.markdown(tr(_NOTICE))
     _votes(rivalry)
     one_vote.draw(view)
 
@@ -63,7 +64,7 @@ def _button(view: ReasonView) -> None:
         bar.button(
             view,
             "rivals",
-            "Compare",
+            N_("Compare"),
             lambda: start(view),
             key="compare_ways",
             icon="balance",
@@ -117,10 +118,12 @@ def _votes(rivalry: Rivalry) -> None:
         widths={"question": 235, "votes": 190},
         most_rows=10,
     )
-    st.caption(
-        f"The votes on the first {len(votes)} of {len(rivalry.problems.problems)} problems."
-        + _window_words(rivalry)
+    first = tr(
+        "The votes on the first {votes} of {problems} problems.",
+        votes=len(votes),
+        problems=len(rivalry.problems.problems),
     )
+    st.caption(" ".join(filter(None, (first, _window_words(rivalry)))))
 
 
 def _window_words(rivalry: Rivalry) -> str:
@@ -128,8 +131,8 @@ def _window_words(rivalry: Rivalry) -> str:
     whole = rivalry.total_tokens
     if all(rival.budget == whole // rival.samples for rival in rivalry.rivals):
         return ""
-    return " An attempt ends with the model's window at the latest."
+    return tr("An attempt ends with the model's window at the latest.")
 
 
 def _answer(answer: str | None, right: str) -> str:
-    return "none" if answer is None else f"{answer} {'✓' if answer == right else '✗'}"
+    return tr("none") if answer is None else f"{answer} {'✓' if answer == right else '✗'}"

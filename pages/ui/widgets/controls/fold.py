@@ -1,4 +1,4 @@
-"""A fold of controls, whose label names those that are not at their defaults."""
+"""A fold of controls, which tells those that are not at their defaults."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ def popover(
     label: str, keys: Sequence[str], icon: str = "tune"
 ) -> st.delta_generator.DeltaGenerator:
     """Return the popover in which the controls with these keys are drawn; a lesson finds it by
-    them."""
-    words, key = label_of(label, keys), platform.key(f"fold-{'-'.join(keys)}")
-    return st.popover(words, icon=f":material/{icon}:", key=key)
+    them. Its label counts those that are set, so that a row keeps its width; its hint names them.
+    """
+    names, key = _set_names(keys), platform.key(f"fold-{'-'.join(keys)}")
+    words = f"{tr(label)} ({len(names)})" if names else tr(label)
+    return st.popover(words, icon=f":material/{icon}:", key=key, help=", ".join(names) or None)
 
 
 def group(label: str, keys: Sequence[str], hint: str = "", **more: Any) -> None:
@@ -29,18 +31,20 @@ def group(label: str, keys: Sequence[str], hint: str = "", **more: Any) -> None:
         hint: says what switches them on, while none of them acts.
         more: arguments of Streamlit's functions.
     """
-    with st.expander(label_of(label, keys), key=platform.key(f"group-{'-'.join(keys)}")):
+    names = _set_names(keys)
+    words = f"{tr(label)}: {', '.join(names)}" if names else tr(label)
+    with st.expander(words, key=platform.key(f"group-{'-'.join(keys)}")):
         if hint and not any(row_of(key).acts(value) for key in keys):
             st.caption(tr(hint))
         draw(*keys, **more)
 
 
-def label_of(label: str, keys: Sequence[str]) -> str:
-    """Return the label of a fold, with the controls that a run uses and that are not at their
-    defaults; a choice with its option, and without the text field of the same setting."""
+def _set_names(keys: Sequence[str]) -> list[str]:
+    """Return the names of the controls that a run uses and that are not at their defaults; a choice
+    with its option, and without the text field of the same setting."""
     rows = [row_of(key) for key in keys]
     menus = {row.field for row in rows if isinstance(row, Options) and row.field}
-    changed = [
+    return [
         f"{row.name} {tr(row.words[held])}"
         if isinstance(row, Options) and held in row.words
         else row.name
@@ -48,7 +52,6 @@ def label_of(label: str, keys: Sequence[str]) -> str:
         if row.acts(value) and (held := _present(row)) != row.default
         if isinstance(row, Options) or row.field not in menus
     ]
-    return f"{tr(label)}: {', '.join(changed)}" if changed else tr(label)
 
 
 def _present(row: Control) -> object:
