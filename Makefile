@@ -101,7 +101,7 @@ else
 endif
 
 # What holds must hold on any processor: tests of sums and cuts run with plainer kernels of torch too. .ci/run looks at
-# all this where one of the folders is another than when it last passed.
+# all this where one of the paths that .ci/deep names is another than when it last passed.
 KERNELS := $(addprefix tests/decoding/,autoregressive lab shaping)
 test-all: test
 	@echo "Running the tests of every architecture, hostile file and generator, and those of real servers"

@@ -161,6 +161,7 @@ def test_the_import_is_fast_and_loads_no_torch(installed: Installed) -> None:
     assert min(float(installed.script(code)) for _ in range(5)) < MOST_IMPORT_SECONDS
 
 
+@pytest.mark.slow
 def test_a_run_and_the_command_in_a_folder_of_the_users(installed: Installed) -> None:
     installed.script(
         "from decoding_explorer import Greedy, collect, load_model;"
@@ -203,6 +204,7 @@ def _modules_of_processes(folder: Path) -> list[dict[str, str | None]]:
     return [json.loads(path.read_text("utf-8")) for path in folder.glob("*.json")]
 
 
+@pytest.mark.slow
 def test_the_app_answers_runs_a_page_and_knows_each_module_by_one_name(
     installed: Installed, tmp_path: Path
 ) -> None:

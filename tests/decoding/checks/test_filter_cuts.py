@@ -15,7 +15,7 @@ from core.decoding.unchecked import unchecked_words
 from tests.decoding.checks.forging import failed as _failed
 from tests.decoding.checks.forging import forge as _forge
 from tests.decoding.checks.forging import forge_position, with_shaping
-from tests.depth import cases
+from tests.depth import cases, slow
 from tests.models.builders import random_language_model
 
 FEW, MANY = 5, 20
@@ -71,7 +71,7 @@ def _run(model, shaping: Shaping, top_candidates: int = FEW) -> Trace:
     return collect(model, "the fox had", config)
 
 
-@pytest.mark.parametrize("top_candidates", [FEW, MANY])
+@pytest.mark.parametrize("top_candidates", [FEW, slow(MANY)])
 @pytest.mark.parametrize("name", CUTS)
 def test_another_value_of_a_filter_is_found_with_the_model(model, name, top_candidates) -> None:
     shaping, others = CUTS[name]

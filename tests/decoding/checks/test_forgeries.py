@@ -34,7 +34,7 @@ from core.models.transformers_model import TransformersModel
 from core.traces.file import trace_of
 from tests.decoding.checks.forging import Forgery, forgeries, together
 from tests.decoding.speculative.speculations import near_draft, target
-from tests.depth import cases
+from tests.depth import cases, mostly_slow
 from tests.models.builders import (
     random_masked_model,
     random_model,
@@ -163,7 +163,9 @@ def _same(one: Any, other: Any, open_ones: set[str]) -> bool:
     return bool(one == other)
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize(
+    "name", mostly_slow(RUNS, ("sampling", "beam", "speculative", "reasoning"))
+)
 def test_no_forgery_is_proved(name: str) -> None:
     assert verdict(check(run(name), *models(name))) == "proved"
     forged = all_forgeries(name, cases(3, 1), cases(1, 5))

@@ -32,6 +32,7 @@ from core.decoding.record.notes import CONSTRAINT_LEFT, CONSTRAINT_OPEN, GAVE_WA
 from core.decoding.unchecked import unchecked_words
 from core.models.scripted import ScriptedModel
 from tests.decoding.checks.forging import failed, with_shaping
+from tests.depth import slow
 from tests.models.builders import random_language_model
 
 NAME = Constraint(
@@ -68,7 +69,9 @@ def _drafts(config) -> bool:
     return isinstance(config, Speculative) and config.drafter == "model"
 
 
-@pytest.mark.parametrize("constraint", [NAME, DATE, YES, LIST], ids=lambda value: value.kind)
+@pytest.mark.parametrize(
+    "constraint", [NAME, slow(DATE), slow(YES), LIST], ids=lambda value: value.kind
+)
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.method)
 def test_a_run_keeps_to_it_and_is_proved_by_the_model(config, constraint) -> None:
     model = load_model("embedded:target")

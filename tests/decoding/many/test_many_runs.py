@@ -29,7 +29,7 @@ from core.server.queue import FairQueue
 from tests.decoding.beam.beams import ARCHITECTURES
 from tests.decoding.checks.forging import failed
 from tests.decoding.shaping.shapings import random_shaping
-from tests.depth import cases
+from tests.depth import cases, mostly_slow
 from tests.models.builders import random_language_model
 
 _model = cache(random_language_model)
@@ -64,7 +64,7 @@ def _tie(trace: Trace, at: int) -> bool:
     return logits[0] - logits[1] < 1e-3
 
 
-@pytest.mark.parametrize("kind", ARCHITECTURES)
+@pytest.mark.parametrize("kind", mostly_slow(ARCHITECTURES, ARCHITECTURES[:2]))
 def test_each_row_of_a_batch_emits_the_tokens_of_a_run_of_its_own(kind: str) -> None:
     for case in range(cases(8, 3)):
         dice = random.Random(f"many {kind} {case}")

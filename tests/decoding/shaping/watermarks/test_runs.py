@@ -18,9 +18,11 @@ from core.figures import watermark as watermark_figure
 from core.models.running.reference import watermark
 from tests.decoding.checks.forging import failed, forge, with_shaping
 from tests.decoding.shaping.watermarks.test_processors import GREEN, SYNTHID
+from tests.depth import mostly_slow
 
 PROMPT = "Once upon a time"
 ALL = {**GREEN, **SYNTHID}
+OFTEN = ("lefthash", "wide", "nine keys")
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +35,9 @@ def _sampling(**settings) -> Sampling:
     return Sampling(max_new_tokens=40, seed=3, draw="multinomial", shaping=shaping)
 
 
-@pytest.mark.parametrize("settings", ALL.values(), ids=ALL)
-def test_generate_makes_the_same_run_and_the_model_proves_it(model, settings) -> None:
+@pytest.mark.parametrize("name", mostly_slow(ALL, OFTEN))
+def test_generate_makes_the_same_run_and_the_model_proves_it(model, name) -> None:
+    settings = ALL[name]
     for config in (_sampling(**settings), Greedy(max_new_tokens=30, shaping=Shaping(**settings))):
         trace = collect(model, PROMPT, config)
         assert model.reference_token_ids(trace.prompt_ids, config) == list(trace.token_ids)
