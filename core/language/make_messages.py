@@ -69,11 +69,14 @@ def _of_settings() -> Iterator[str]:
     """Yield the names of methods and of their settings, as captions and knobs have them."""
     for method in METHODS:
         config = method.config
-        yield from (config.method.replace("_", " "), config.words)
+        yield from (config.method.replace("_", " "), config.words, method.against_model)
         yield from (field.name.replace("_", " ") for field in fields(config))
     for spec in SETTINGS.values():
         yield from (spec.name, spec.label, spec.help, spec.group)
-        yield spec.lines.help if spec.lines else ""
+        if spec.lines:
+            yield spec.lines.help
+        if spec.state:
+            yield from (spec.state.name, spec.state.seen_name, spec.state.unit)
 
 
 def _of_html(tree: ast.AST) -> Iterator[str]:

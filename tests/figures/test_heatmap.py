@@ -125,7 +125,7 @@ def test_every_cell_of_a_narrow_column_can_be_clicked_and_is_in_the_table():
     figure, table = probability_heatmap(trace, rows=6), probability_heatmap_data(trace, rows=6)
     keys = {tuple(key) for drawn in figure.data for key in drawn.customdata or ()}
     assert keys == set(zip(table["step"] - 1, table["token_id"], strict=True))
-    assert "40 steps" in figure.layout.meta["alt"] and "narrow" in figure.layout.meta["alt"]
+    assert "steps 1 to 40" in figure.layout.meta["alt"] and "narrow" in figure.layout.meta["alt"]
 
 
 def test_few_steps_use_the_whole_width():

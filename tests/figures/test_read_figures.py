@@ -45,6 +45,24 @@ def test_a_word_s_line_is_the_sum_of_its_spellings_and_marks_the_text_s_own() ->
     )
 
 
+def test_a_probability_below_the_axis_is_an_open_mark_that_the_key_names() -> None:
+    trace = read_text(model(), "aa b<i>")
+    word = follow_word(model(), trace, "b")
+    assert word is not None
+    plain = figures.word_line(word, trace)
+    low = word._replace(
+        spellings=tuple(each._replace(logprobs=(-0.5, -30.0, -math.inf)) for each in word.spellings)
+    )
+    assert set(plain.data[0].marker.symbol) == {"circle"}
+    assert "below" not in str(plain.layout.meta)
+    drawn = figures.word_line(low, trace)
+    line = drawn.data[0]
+    assert list(line.marker.symbol) == ["circle", "triangle-down-open", "triangle-down-open"]
+    assert list(line.y)[1:] == [-12, -12]
+    shown = [note.text.replace("\xa0", " ") for note in drawn.layout.annotations]
+    assert any("▽</span> below 1e−10 %" in text for text in shown)
+
+
 def test_the_axis_of_probability_has_each_token_s_own_from_0_to_1() -> None:
     trace = read_text(model(), "aaba")
     own = own_text(model(), trace, 1, BeamSearch(max_new_tokens=3, num_beams=2))

@@ -18,18 +18,19 @@ TRANSLATED = [language for language in LANGUAGES if language != ENGLISH]
 # Rooms whose texts are all translated; the list only ever gets longer.
 CONVERTED = (
     *("core/figures/base/", "core/figures/home/", "core/figures/classroom/", "core/figures/lanes/"),
-    *("core/figures/compare/", "core/figures/diffusion/", "core/figures/inside/"),
-    *("core/figures/many/", "core/figures/read/"),
-    *("core/figures/evaluate/", "core/lessons/", "assets/lessons/"),
+    *("core/figures/compare/", "core/figures/constraint/", "core/figures/decode/"),
+    *("core/figures/diffusion/", "core/figures/guided/", "core/figures/inside/"),
+    *("core/figures/journal/", "core/figures/many/", "core/figures/read/"),
+    *("core/figures/evaluate/", "core/figures/samplers/", "core/lessons/", "assets/lessons/"),
     *("core/figures/beam/", "core/figures/reasoning/", "core/figures/lab/"),
     *("pages/ui/beam/", "pages/ui/reasoning/", "pages/ui/lab/"),
     # Errors, declarations and checks; the endpoint and the command line stay English.
     *("core/decoding/", "core/evaluation/", "core/export/", "core/models/", "core/traces/"),
     # The pages' scripts, and the rooms.
     *(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py")),
-    *("pages/ui/classroom/", "pages/ui/compare/", "pages/ui/course/", "pages/ui/diffusion/"),
-    *("pages/ui/evaluate/", "pages/ui/gallery/", "pages/ui/home/", "pages/ui/hosting/"),
-    *("pages/ui/inside/", "pages/ui/many/", "pages/ui/platform/"),
+    *("pages/ui/classroom/", "pages/ui/compare/", "pages/ui/course/", "pages/ui/decode/"),
+    *("pages/ui/diffusion/", "pages/ui/evaluate/", "pages/ui/gallery/", "pages/ui/home/"),
+    *("pages/ui/hosting/", "pages/ui/inside/", "pages/ui/many/", "pages/ui/platform/"),
     *("pages/ui/read/", "pages/ui/registry.py", "pages/ui/requests/", "pages/ui/resources/"),
     *("pages/ui/run/", "pages/ui/shell/", "pages/ui/widgets/"),
 )

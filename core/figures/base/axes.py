@@ -142,11 +142,12 @@ def power_axis(
         range=[low - 0.04 * (high - low) - 0.05, high + 0.05 * (high - low) + 0.05],
         tickmode="array",
         tickvals=list(powers),
-        ticktext=[_power_label(power, percent=percent) for power in powers],
+        ticktext=[power_label(power, percent=percent) for power in powers],
     )
 
 
-def _power_label(power: int, *, percent: bool) -> str:
+def power_label(power: int, *, percent: bool) -> str:
+    """Return a power of ten as the axis labels it."""
     shown, unit = (power + 2, f"{NBSP}%") if percent else (power, "")
     return f"{10.0**shown:g}{unit}" if -4 <= shown <= 3 else f"1e{shown}{unit}".replace("-", "−")
 

@@ -168,7 +168,12 @@ def milliseconds(seconds: float) -> str:
 
 # Languages that write 95%, without a space.
 _UNSPACED = frozenset({"ja", "ko"})
-_STAGE_WORDS = {"forced": N_("forcing"), "server": N_("the server's draw")}
+_STAGE_WORDS = {
+    "forced": N_("forcing"),
+    "server": N_("the server's draw"),
+    "raw": N_("raw"),
+    "final": N_("final"),
+}
 
 
 def stage_name(name: str) -> str:
@@ -194,14 +199,17 @@ def setting_words(name: str, shaping: Shaping, *, few: bool = False) -> str:
     """Return a setting of the shaping with its value (`top-p 0.9`); plain text.
 
     Args:
-        few: of many further numbers only those that differ from their defaults.
+        few: of many further numbers only those that differ from their defaults, without the name
+            of the setting before each (`XTC 0.5, threshold 0.1`).
     """
     parts = parts_of(name)
     if few and len(parts) > _MOST_PARTS:
         parts = tuple(part for part in parts if getattr(shaping, part) != SETTINGS[part].off)
     numbers = ((SETTINGS[one], getattr(shaping, one)) for one in (name, *parts))
+    named = f"{tr(SETTINGS[name].name)} " if few else ""
     return ", ".join(
-        f"{tr(spec.name)} {plain_name(spec.shown(value), None)}" for spec, value in numbers
+        f"{tr(spec.name).removeprefix(named)} {plain_name(spec.shown(value), None)}"
+        for spec, value in numbers
     )
 
 

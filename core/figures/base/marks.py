@@ -153,6 +153,7 @@ def label_pair(
     size: float = 12,
     yshift: int = 0,
     clear: bool = False,
+    stacked: bool = False,
 ) -> None:
     """Write a name over the left end of a horizontal bar and a text over its right end (Plotly
     text).
@@ -161,9 +162,11 @@ def label_pair(
 
     Args:
         size: font size of the right text, px.
+        stacked: the name stands above in any case.
         clear: as in `label_bar`.
     """
-    fits = markup_width(name) + markup_width(said, size) + _APART <= sheet.room
+    width = markup_width(name) + markup_width(said, size) + _APART
+    fits = not stacked and width <= sheet.room
     label_bar(sheet, y, name, yshift=yshift if fits else yshift + _LINE, clear=clear)
     label_bar(sheet, y, said, right=True, size=size, yshift=yshift, clear=clear)
 

@@ -10,7 +10,7 @@ from ...decoding.counting import counted, nth
 from ...decoding.record.forks import ForkPoint
 from ...decoding.record.steps import Candidate, TokenStep
 from ...decoding.record.trace import Trace
-from ...language import tr
+from ...language import N_, tr
 from .labels import (
     NBSP,
     escaped,
@@ -28,6 +28,8 @@ from .theme import Theme
 if TYPE_CHECKING:
     import pandas as pd
 
+NO_STAGES = N_("No step is selected, or it holds no stages.")
+_PLACES = {"step": N_("step {number}"), "token": N_("token {number}")}
 # Maximum columns of a token beside its bar.
 LABEL_LIMIT = 12
 CANDIDATE_COLUMNS = "step rank token_id token chosen logit raw_prob final_prob removed_by"
@@ -57,6 +59,11 @@ def token_place(step: TokenStep, trace: Trace, *, reads: bool) -> tuple[str, int
     return ("token", step.index + len(trace.prompt_ids)) if reads else ("step", step.index)
 
 
+def numbered_place(unit: str, at: int) -> str:
+    """Return the words for a place as `token_place` returns it, such as "step 5"."""
+    return tr(_PLACES[unit], number=nth(at))
+
+
 def by_position(rows: pd.DataFrame, trace: Trace, *, reads: bool) -> pd.DataFrame:
     """Return a table of steps; of a text that was read, with the tokens' positions instead."""
     if not reads:
@@ -75,7 +82,7 @@ def candidate_hover(step: TokenStep, candidate: Candidate, place: tuple[str, int
     out = candidate.removed_by and removed_words(candidate.removed_by)
     return lines(
         f"<b>{show_token(candidate.text, 40)}</b>",
-        candidate.token_id == step.token_id and "chosen",
+        candidate.token_id == step.token_id and tr("chosen"),
         tr(
             "{name} {number} · rank {rank:,} · id {token_id}",
             name=tr(name),

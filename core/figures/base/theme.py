@@ -97,6 +97,10 @@ class Theme:
         hue = tr(self.hue)
         return tr(text, hue=hue, Hue=hue.capitalize())
 
+    def token_words(self, name: str) -> str:
+        """Return the words of a key for a number that is drawn in its token's own colour."""
+        return tr("{name}, in the token's {hue}", name=name, hue=tr(self.hue))
+
     def token_color(self, rank: int) -> str:
         """Return the colour of a step's token by its rank before shaping, which no setting
         changes.

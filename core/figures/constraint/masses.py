@@ -9,6 +9,7 @@ from itertools import pairwise
 from ...decoding.constraints.reading import ConstrainedStep, constrained_steps, text_logprob
 from ...decoding.counting import counted, nth
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import axis, token_sheet
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -58,17 +59,34 @@ def _price(trace: Trace, node: Node | None, free: Trace | None, log_mass: Sequen
     path, best = path_of(trace, node), path_of(trace)
     own, kept = text_logprob(trace, path), math.fsum(log_mass)
     begin, count = len(trace.token_ids) - len(log_mass), len(path or trace.token_ids)
-    of_path = f" of the path to step {nth(node[0])}" if node and path != best else ""
-    sentence = (
-        f"ln p of the {counted(count, 'token')}{of_path} = {nats(own, 2)} nats under the model, "
-        f"{nats(own - kept, 2)} within the constraint; the sum of ln S is the "
-        f"difference, {nats(kept, 2)}."
+    beside = node if node and path != best else None
+    numbers = {
+        "tokens": counted(count, "token"),
+        "own": nats(own, 2),
+        "within": nats(own - kept, 2),
+        "kept": nats(kept, 2),
+    }
+    if beside is None:
+        price = tr(
+            "ln p of the {tokens}: {own} nats under the model, {within} within the constraint; the "
+            "difference {kept} is the sum of ln S.",
+            **numbers,
+        )
+    else:
+        price = tr(
+            "ln p of the {tokens} of the path to step {step}: {own} nats under the model, {within} "
+            "within the constraint; the difference {kept} is the sum of ln S.",
+            step=nth(beside[0]),
+            **numbers,
+        )
+    answer = not path and begin > 0
+    return " ".join(
+        [
+            *([tr("It acts in the answer, from step {step} on.", step=nth(begin))] * answer),
+            price,
+            *(_against(trace, beside, free) if free else ()),
+        ]
     )
-    if not path and begin > 0:
-        sentence = f"It acts in the answer, from step {nth(begin)} on. {sentence}"
-    if free is None:
-        return sentence
-    return " ".join([sentence, *_against(trace, node if of_path else None, free)])
 
 
 def _against(trace: Trace, node: Node | None, free: Trace) -> Iterator[str]:
@@ -80,36 +98,63 @@ def _against(trace: Trace, node: Node | None, free: Trace) -> Iterator[str]:
     path, best = path_of(trace, node), path_of(trace)
     count, free_count = len(path or trace.token_ids), len(free.token_ids)
     own, other = text_logprob(trace, path), text_logprob(free, path_of(free))
-    of_best = f", of the best path here {nats(text_logprob(trace, best), 2)}" if node else ""
-    yield f"ln p of the {counted(free_count, 'token')} of the free run = {nats(other, 2)}{of_best}."
+    tokens = counted(free_count, "token")
+    if node:
+        yield tr(
+            "The free run's {tokens}: {free}; the best path here: {best}.",
+            tokens=tokens,
+            free=nats(other, 2),
+            best=nats(text_logprob(trace, best), 2),
+        )
+    else:
+        yield tr("The free run's {tokens}: {free}.", tokens=tokens, free=nats(other, 2))
     if not count or not free_count or not math.isfinite(own - other):
         return
     less = other / free_count - own / count
-    word = "less" if round(less, 2) >= 0 else "more"
-    yield (
-        f"Per token, these are {nats(own / count, 2)} nats here and "
-        f"{nats(other / free_count, 2)} nats in the free run: the text under the constraint is "
-        f"{nats(abs(less), 2)} nats per token {word} likely under the model."
-    )
+    numbers = {
+        "own": nats(own / count, 2),
+        "free": nats(other / free_count, 2),
+        "difference": nats(abs(less), 2),
+    }
+    if round(less, 2) >= 0:
+        yield tr(
+            "Per token {own} here and {free} there: to the model, the text under the constraint is "
+            "{difference} nats per token less likely.",
+            **numbers,
+        )
+    else:
+        yield tr(
+            "Per token {own} here and {free} there: to the model, the text under the constraint is "
+            "{difference} nats per token more likely.",
+            **numbers,
+        )
 
 
 @figure(
-    "Mass that the constraint allowed",
+    N_("Mass that the constraint allowed"),
     settings_caption,
     constraint_masses_data,
     subtitle=_price,
     alt=lambda forced, refused, log_mass, lowest, lowest_number: (
-        f"The model's probability mass on the allowed tokens at {len(log_mass)} steps; at "
-        f"{forced} of them one token alone was allowed, and at {refused} the model's likeliest "
-        "token was not.",
-        f"It is lowest at step {lowest_number}, before {visible_token(lowest.token.text, 24)}, "
-        f"with {percent(math.exp(lowest.log_mass))}.",
+        tr(
+            "The model's probability mass on the allowed tokens at {steps}; at {forced} of them "
+            "one token alone was allowed, and at {refused} the model's likeliest token was not.",
+            steps=counted(len(log_mass), "step"),
+            forced=forced,
+            refused=refused,
+        ),
+        tr(
+            "It is lowest at step {number}, before {token}, with {mass}.",
+            number=lowest_number,
+            token=visible_token(lowest.token.text, 24),
+            mass=percent(math.exp(lowest.log_mass)),
+        ),
     ),
     key=lambda theme: [
         [
-            (theme.uncertainty_color(_PALE), "ln S; number: S, mass of the allowed tokens"),
-            (theme.first, "one allowed: forced", "■"),
-            (theme.second, "ln p of the likeliest token, not allowed", "◆"),
+            (theme.uncertainty_color(_PALE), tr("ln S; number: S, mass of the allowed tokens")),
+            (theme.first, tr("one allowed: forced"), "■"),
+            (theme.second, tr("ln p of the likeliest token, not allowed"), "◆"),
         ]
     ],
 )
@@ -133,7 +178,7 @@ def constraint_masses(
     """
     steps = constrained_steps(trace, path_of(trace, node))
     if not steps:
-        return "No constraint acted in this run, or its masks weren't recorded."
+        return tr("No constraint acted in this run, or its masks weren't recorded.")
     lowest = min(steps, key=lambda step: step.log_mass)
     wanted = [
         (step, min(0.0, math.log(step.wanted.raw_prob)))
@@ -145,7 +190,7 @@ def constraint_masses(
         theme,
         paper,
         [(nth(step.at_step), step.token.text) for step in steps],
-        axis(theme, "ln S, nats", 6, range=[1.06 * depth, 0], nticks=6),
+        axis(theme, tr("ln S, nats"), 6, range=[1.06 * depth, 0], nticks=6),
         facts={
             "forced": sum(step.forced for step in steps),
             "refused": sum(step.wanted is not None for step in steps),
@@ -212,13 +257,20 @@ def _shared(steps: Sequence[ConstrainedStep]) -> dict[str, object]:
     hovers = [
         lines(
             f"<b>{show_token(step.token.text, 40)}</b>",
-            f"step {nth(step.at_step)} · at {show_token(step.place, 60) or 'the root'}",
-            "one token allowed: forced" if step.forced else f"{step.allowed:,} tokens allowed",
+            tr(
+                "step {number} · at {place}",
+                number=nth(step.at_step),
+                place=show_token(step.place, 60) or tr("the root"),
+            ),
+            tr("one token allowed: forced")
+            if step.forced
+            else tr("{count:,} tokens allowed", count=step.allowed),
             f"S = {percent(math.exp(step.log_mass))}, ln S = {nats(step.log_mass)}",
-            *(
-                [f"not allowed: {show_token(step.wanted.text, 40)} {percent(step.wanted.raw_prob)}"]
-                if step.wanted
-                else []
+            step.wanted
+            and tr(
+                "not allowed: {token} {probability}",
+                token=show_token(step.wanted.text, 40),
+                probability=percent(step.wanted.raw_prob),
             ),
         )
         for step in steps

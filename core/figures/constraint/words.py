@@ -10,6 +10,7 @@ from ...decoding.beam.types import BeamCandidate
 from ...decoding.constraints.reading import ConstrainedStep, constrained_steps
 from ...decoding.record.steps import TokenStep
 from ...decoding.record.trace import Trace
+from ...language import tr, trn
 from ..base.labels import NBSP, nats, percent, visible_token
 from ..beam.window import Node
 
@@ -38,26 +39,53 @@ def allowed_words(step: ConstrainedStep, *, named: bool = True) -> str:
     Args:
         named: whether tokens may be named, which are a stranger's text.
     """
-    tokens = "one token, which is forced," if step.forced else f"{step.allowed:,} tokens"
-    mass = f"{percent(math.exp(step.log_mass))} of the model's probability"
-    refused = ""
-    if step.wanted is not None:
-        name = f", “{visible_token(step.wanted.text, 24)}”" if named else ""
-        refused = f"; its likeliest{name}, with {percent(step.wanted.raw_prob)}, isn't one"
-    return f"The constraint allows {tokens} with {mass} ({_LN_S}{nats(step.log_mass, 2)}){refused}."
+    numbers = {
+        "mass": percent(math.exp(step.log_mass)),
+        "log_mass": f"{_LN_S}{nats(step.log_mass, 2)}",
+    }
+    if step.forced:
+        allowed = tr(
+            "The constraint allows one token, which is forced, with {mass} of the model's "
+            "probability ({log_mass}).",
+            **numbers,
+        )
+    else:
+        allowed = trn(
+            "The constraint allows {count} token with {mass} of the model's probability "
+            "({log_mass}).",
+            "The constraint allows {count} tokens with {mass} of the model's probability "
+            "({log_mass}).",
+            step.allowed,
+            **numbers,
+        )
+    if step.wanted is None:
+        return allowed
+    probability = percent(step.wanted.raw_prob)
+    if not named:
+        refused = tr(
+            "The model's likeliest token, with {probability}, isn't allowed.",
+            probability=probability,
+        )
+    else:
+        refused = tr(
+            "The model's likeliest token, “{token}” with {probability}, isn't allowed.",
+            token=visible_token(step.wanted.text, 24),
+            probability=probability,
+        )
+    return f"{allowed} {refused}"
 
 
 def constraint_place(trace: Trace, step: ConstrainedStep) -> str:
     """Return where the constraint stands before the step's token."""
     rule, place = trace.config.shaping.constraint, visible_token(step.place, 60)
     if rule is not None and rule.kind == "json":
-        return f"at {place}" if step.place else "at the root"
-    return f"after “{place}”" if step.place else "at its beginning"
+        return tr("at {place}", place=place) if step.place else tr("at the root")
+    return tr("after “{place}”", place=place) if step.place else tr("at its beginning")
 
 
 def standing_words(trace: Trace, step: ConstrainedStep) -> str:
     """Return `allowed_words`, and the place of the constraint."""
-    return f"{allowed_words(step)} It stands {constraint_place(trace, step)}."
+    return f"{allowed_words(step)} {tr('It stands {place}.', place=constraint_place(trace, step))}"
 
 
 def step_of(trace: Trace, step: TokenStep) -> ConstrainedStep | None:
@@ -70,6 +98,11 @@ def share_words(trace: Trace, step: TokenStep) -> str:
     found = step_of(trace, step)
     if found is None:
         return ""
-    mass = f"S = {percent(math.exp(found.log_mass))}, {_LN_S}{nats(found.log_mass, 2)}"
-    tokens = f"{found.allowed:,} of {step.stages[0].kept:,} tokens allowed"
-    return f"{tokens}{', forced' if found.forced else ''}: {mass}"
+    numbers = {
+        "allowed": found.allowed,
+        "all": step.stages[0].kept,
+        "mass": f"S = {percent(math.exp(found.log_mass))}, {_LN_S}{nats(found.log_mass, 2)}",
+    }
+    if found.forced:
+        return tr("{allowed:,} of {all:,} tokens allowed, forced: {mass}", **numbers)
+    return tr("{allowed:,} of {all:,} tokens allowed: {mass}", **numbers)

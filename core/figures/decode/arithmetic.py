@@ -11,6 +11,7 @@ from ...decoding.counting import nth, span_key
 from ...decoding.record.steps import Candidate, TokenStep
 from ...decoding.record.trace import Trace
 from ...decoding.shaping.config import PENALTIES
+from ...language import N_, tr
 from ..base.axes import bare_axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -26,7 +27,7 @@ from ..base.labels import (
 from ..base.marks import add_line, add_note
 from ..base.measure import widest
 from ..base.paper import SCREEN, Paper
-from ..base.records import chosen_label
+from ..base.records import NO_STAGES, chosen_label
 from ..base.sheet import EDGE, Sheet
 from ..base.theme import LIGHT, Theme
 
@@ -119,23 +120,34 @@ def softmax_row_data(step: TokenStep | None, trace: Trace) -> TableRows:
 
 
 @figure(
-    "Softmax of three tokens",
+    N_("Softmax of three tokens"),
     settings_caption,
     softmax_row_data,
-    subtitle=lambda step, trace, worked: (
-        f"Softmax at step {nth(step.index)}, from left to right. T is {worked.temperature:g}"
-        f"{_later(step, trace, worked)}; max is the largest y, {_number(worked.rows[0].divided)}."
-    ),
+    subtitle=lambda step, trace, worked: _order(step, trace, worked),
     alt=lambda step, worked: (
-        f"The softmax of step {nth(step.index)} at temperature {worked.temperature:g}.",
+        tr(
+            "The softmax of step {step} at temperature {temperature:g}.",
+            step=nth(step.index),
+            temperature=worked.temperature,
+        ),
         "; ".join(
-            f"{visible_token(row.candidate.text, 24)}: logit {_number(row.candidate.logit)}, "
-            f"divided {_number(row.divided)}, exponential {row.exponential:.4g}, share "
-            f"{percent(row.share)}"
+            tr(
+                "{token}: logit {logit}, divided {divided}, exponential {exponential:.4g}, share "
+                "{share}",
+                token=visible_token(row.candidate.text, 24),
+                logit=_number(row.candidate.logit),
+                divided=_number(row.divided),
+                exponential=row.exponential,
+                share=percent(row.share),
+            )
             for row in worked.rows
         )
         + ".",
-        f"The exponentials of all {worked.tokens:,} tokens sum to {worked.total:.4g}.",
+        tr(
+            "The exponentials of all {tokens:,} tokens sum to {total:.4g}.",
+            tokens=worked.tokens,
+            total=worked.total,
+        ),
     ),
 )
 def softmax_row(
@@ -143,7 +155,7 @@ def softmax_row(
 ) -> Sheet | str:
     """Draw logit, logit / T, exponential and share of three tokens, and the sum over all."""
     if step is None or not step.stages or not step.candidates:
-        return "No step is selected, or it holds no stages."
+        return tr(NO_STAGES)
     worked = worked_out(step, trace)
     rows = len(worked.rows) + 1
     final = step.draw.method != "argmax" and any(c.prob != c.raw_prob for c in step.candidates)
@@ -179,12 +191,18 @@ def _table(
     step: TokenStep, trace: Trace, worked: Arithmetic, theme: Theme, *, final: bool
 ) -> list[tuple[float, str, list[str], str]]:
     """Return the lines with their heights, names, cells and colours."""
-    heads = ["logit<br>x", "y is<br>x ÷ T", "exp of<br>y − max", "share:<br>÷ sum"]
+    heads = [
+        tr("logit<br>x"),
+        tr("y is<br>x ÷ T"),
+        tr("exp of<br>y − max"),
+        tr("share:<br>÷ sum"),
+    ]
     # With a temperature only a bound is known for tokens that a server doesn't name.
     most = "≤ " if trace.known is not None and worked.temperature != 1 else ""
-    everything = f"all {worked.tokens:,} tokens"
+    everything = tr("all {tokens:,} tokens", tokens=worked.tokens)
+    total = tr("sum {total}", total=f"{most}{worked.total:.4g}")
     return [
-        (0.5, "", [*heads, *[f"final<br>{NBSP}"] * final], theme.muted),
+        (0.5, "", [*heads, *[f"{tr('final')}<br>{NBSP}"] * final], theme.muted),
         *(
             (
                 _HEAD + at,
@@ -199,24 +217,39 @@ def _table(
         (
             _HEAD + len(worked.rows),
             everything,
-            ["", "", f"sum {most}{worked.total:.4g}", *([f"100{NBSP}%"] * (1 + final))],
+            ["", "", total, *([f"100{NBSP}%"] * (1 + final))],
             theme.muted,
         ),
     ]
 
 
-def _later(step: TokenStep, trace: Trace, found: Arithmetic) -> str:
-    """Return the place of the run's temperature among the stages, if the figure doesn't use it."""
+def _order(step: TokenStep, trace: Trace, worked: Arithmetic) -> str:
+    """Return the words on the columns, and on the run's temperature if the figure doesn't use
+    it.
+    """
     named = [stage.name for stage in step.stages]
-    if "temperature" not in named or found.temperature == trace.config.shaping.temperature:
-        return ""
+    numbers = {"step": nth(step.index), "most": _number(worked.rows[0].divided)}
     temperature = trace.config.shaping.temperature
-    return f" (the run's {temperature:g} acts after {escaped(stage_name(named[1]))})"
+    if "temperature" not in named or worked.temperature == temperature:
+        return tr(
+            "Softmax at step {step}, from left to right. T is {temperature:g}; max is the largest "
+            "y, {most}.",
+            temperature=worked.temperature,
+            **numbers,
+        )
+    return tr(
+        "Softmax at step {step}, from left to right. T is {temperature:g} (the run's {own:g} acts "
+        "after {stage}); max is the largest y, {most}.",
+        temperature=worked.temperature,
+        own=temperature,
+        stage=escaped(stage_name(named[1])),
+        **numbers,
+    )
 
 
 def _cells(row: Worked, *, final: bool) -> list[str]:
     candidate = row.candidate
-    ended = f"removed<br>by {escaped(stage_name(candidate.removed_by or ''))}"
+    ended = tr("removed<br>by {stage}", stage=escaped(stage_name(candidate.removed_by or "")))
     return [
         _number(candidate.logit),
         _number(row.divided),

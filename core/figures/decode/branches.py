@@ -7,6 +7,7 @@ from itertools import accumulate
 from ...decoding.counting import counted, nth
 from ...decoding.lab.types import RowToken
 from ...decoding.record.tree import Branch, RunTree
+from ...language import N_, tr
 from ..base.figure import TableRows, figure, table
 from ..base.labels import plain_name, settings_caption, table_text, visible_token
 from ..base.measure import text_width
@@ -48,21 +49,31 @@ def run_tree_data(tree: RunTree, *, first: int = 0, columns: int | None = None) 
 
 
 @figure(
-    "The tree of runs",
-    lambda tree, paper=SCREEN: (
-        f"{settings_caption(tree.branches[0].trace, paper)} · {counted(len(tree.branches), 'run')}"
+    N_("The tree of runs"),
+    lambda tree, paper=SCREEN: " · ".join(
+        [
+            settings_caption(tree.branches[0].trace, paper),
+            tr(counted(len(tree.branches), "run")),
+        ]
     ),
     run_tree_data,
     alt=lambda tree: (
-        f"Tree of {counted(len(tree.branches), 'run')} with the probabilities of tokens.",
+        tr(
+            "Tree of {runs} with the probabilities of tokens.",
+            runs=counted(len(tree.branches), "run"),
+        ),
         "; ".join(
-            f"{plain_name(branch.name, _NAME_LIMIT)}, {_nats(branch)} nats: "
-            f"{visible_token(branch.trace.text, 60)}"
+            tr(
+                "{name}, {number} nats: {words}",
+                name=plain_name(branch.name, _NAME_LIMIT),
+                number=_nats(branch),
+                words=visible_token(branch.trace.text, 60),
+            )
             for branch in tree.branches[:4]
         )
         + ".",
     ),
-    key=lambda theme: [[(theme.accent, "forced token", "<b>▎</b>")]],
+    key=lambda theme: [[(theme.accent, tr("forced token"), "<b>▎</b>")]],
 )
 def run_tree(
     tree: RunTree, *, selected: int | None = None, theme: Theme = LIGHT, paper: Paper = SCREEN
@@ -95,14 +106,16 @@ def run_tree(
     ]
     layout = lay_out_tree(lanes, forks=True)
     if not layout.cells:
-        return "No run of this tree has a token."
+        return tr("No run of this tree has a token.")
     names = max(text_width(lane.name, _NAME_SIZE, "sans bold") for lane in lanes)
     return lane_tree(
         layout,
         theme,
         paper,
-        subtitle="Runs share a cell up to their first different token. The number beside a name is "
-        "the sum of its tokens' ln p, nats.",
+        subtitle=tr(
+            "Runs share a cell up to their first different token. The number beside a name is the "
+            "sum of its tokens' ln p, nats."
+        ),
         frame=("forced", theme.accent),
         edged=True,
         left=round(names) + 18,

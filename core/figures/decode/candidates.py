@@ -7,9 +7,10 @@ from functools import partial
 
 import pandas as pd
 
-from ...decoding.counting import nth, span_key
+from ...decoding.counting import span_key
 from ...decoding.record.steps import Candidate, TokenStep
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import axis, named_axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -28,6 +29,7 @@ from ..base.records import (
     candidate_hover,
     candidate_record,
     forced_words,
+    numbered_place,
     ranked_labels,
     removed_words,
     shaped_words,
@@ -70,42 +72,59 @@ def candidate_bars_data(
 def _comparison(step: TokenStep, shown: Sequence[Candidate], trace: Trace, picked: str = "") -> str:
     """Return the words on the bars of a step."""
     if step.origin == "server":
-        return "Bars: the model's probability. The server drew the chosen one."
+        return tr("Bars: the model's probability. The server drew the chosen one.")
     text_of = texts_in(trace)
     if words := forced_words(step, LABEL_LIMIT, lambda token_id: picked or text_of(token_id)):
         return f"{escaped(words[:1].upper() + words[1:])}."
     if step.origin == "forced":
-        return "The upper bars are raw. The chosen token was forced."
+        return tr("The upper bars are raw. The chosen token was forced.")
     if step.compared:
-        return "The upper bars are raw. The highest score is chosen."
+        return tr("The upper bars are raw. The highest score is chosen.")
     if any(_quiet(candidate) for candidate in shown):
-        return "The upper bars are raw. Greedy keeps the highest."
-    return "The upper bars are raw, the lower ones final."
+        return tr("The upper bars are raw. Greedy keeps the highest.")
+    return tr("The upper bars are raw, the lower ones final.")
+
+
+def _outcome(step: TokenStep, shown: Sequence[Candidate]) -> str:
+    """Return the alt text's words on the chosen token."""
+    chosen = {
+        "token": visible_token(step.chosen.text, 24),
+        "rank": step.chosen.rank,
+        "probability": percent(step.chosen.raw_prob),
+    }
+    if step.origin == "server":
+        return tr("Chosen: {token}, rank {rank}, {probability}, drawn by the server.", **chosen)
+    return tr(
+        "Chosen: {token}, rank {rank}, {probability} before and {final} after shaping. {removed} "
+        "of those shown were removed.",
+        final=percent(step.chosen.prob),
+        removed=sum(c.removed_by is not None for c in shown),
+        **chosen,
+    )
 
 
 @figure(
-    "The candidates of a step",
+    N_("The candidates of a step"),
     settings_caption,
     candidate_bars_data,
     subtitle=_comparison,
     alt=lambda step, shown, place: (
-        f"Bar chart of {len(shown)} candidates at {place}. Most probable: "
-        f"{', '.join(f'{visible_token(c.text, 24)} {percent(c.raw_prob)}' for c in shown[:3])}.",
-        f"Chosen: {visible_token(step.chosen.text, 24)}, rank {step.chosen.rank}, "
-        f"{percent(step.chosen.raw_prob)}"
-        + (
-            ", drawn by the server."
-            if step.origin == "server"
-            else f" before and {percent(step.chosen.prob)} after shaping. "
-            f"{sum(c.removed_by is not None for c in shown)} of those shown were removed."
+        tr(
+            "Bar chart of {count} candidates at {place}. Most probable: {likeliest}.",
+            count=len(shown),
+            place=place,
+            likeliest=", ".join(
+                f"{visible_token(c.text, 24)} {percent(c.raw_prob)}" for c in shown[:3]
+            ),
         ),
+        _outcome(step, shown),
     ),
     key=lambda step, theme, shown: [
         [
-            (theme.muted, "raw", "□"),
-            step.origin != "server" and (theme.muted, f"final, in the token's {theme.hue}"),
-            (theme.accent, "chosen", "<b>□</b>"),
-            any(map(_marked, shown)) and (theme.muted, "removed", "▨"),
+            (theme.muted, tr("raw"), "□"),
+            step.origin != "server" and (theme.muted, theme.token_words(tr("final"))),
+            (theme.accent, tr("chosen"), "<b>□</b>"),
+            any(map(_marked, shown)) and (theme.muted, tr("removed"), "▨"),
         ]
     ],
 )
@@ -129,17 +148,18 @@ def candidate_bars(
     A click on a bar hands over `customdata = [step index, token id]`.
     """
     if step is None or not step.candidates:
-        return "No step is selected, or it holds no candidates."
+        return tr("No step is selected, or it holds no candidates.")
     shown, place = _shown(step, count), token_place(step, trace, reads=reads)
     unit, at = place
+    named = numbered_place(*place)
     names, marked = partial(ranked_labels, step, shown, theme), list(filter(_marked, shown))
     finals = [] if step.origin == "server" else [candidate.prob for candidate in shown]
     top = max(*(candidate.raw_prob for candidate in shown), *finals, 1e-9)
     sheet = Sheet(
         theme,
         paper,
-        title=f"Candidates at {unit} {nth(at)}",
-        facts={"shown": shown, "place": f"{unit} {nth(at)}"},
+        title=tr("Candidates at {place}", place=named),
+        facts={"shown": shown, "place": named},
         meta={"shown": [span_key(unit, at)]},
         plot_height=27 * len(shown),
         left=52
@@ -148,12 +168,16 @@ def candidate_bars(
         right=18,
         below=62,
         traces=_bars(step, shown, theme, place),
-        rows="token and its rank",
+        rows=tr("token and its rank"),
         key_offset=44,
         layout={
             **_GROUPED,
             "xaxis": axis(
-                theme, "probability", 6, range=[0, top / (1 - _LABEL_SHARE)], **percent_ticks(top)
+                theme,
+                tr("probability"),
+                6,
+                range=[0, top / (1 - _LABEL_SHARE)],
+                **percent_ticks(top),
             ),
             "yaxis": named_axis(theme, names(marked), range=[len(shown) - 0.5, -0.5]),
         },
@@ -167,11 +191,11 @@ def candidate_bars(
 def _live_words(step: TokenStep, shown: Sequence[Candidate]) -> Properties:
     """Return the texts that a reader's browser uses for a step shaped by its knobs."""
     return {
-        "shaped": "Upper bar: the model's probability. Lower: under the settings above.",
+        "shaped": tr("Upper bar: the model's probability. Lower: under the settings above."),
         "states": [state_line(step, candidate) for candidate in shown],
         "removed": {
             **{name: removed_words(name) for name in ("argmax", "top_k", "top_p", "min_p")},
-            "either": "removed",
+            "either": tr("removed"),
         },
         "remaining": shaped_words("{}"),
     }

@@ -9,6 +9,7 @@ from ...decoding.counting import nth, span_key
 from ...decoding.record.compared import Compared
 from ...decoding.record.steps import TokenStep
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import axis, named_axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -57,29 +58,40 @@ def contrast_bars_data(
 
 
 @figure(
-    "Probability against similarity",
+    N_("Probability against similarity"),
     settings_caption,
     contrast_bars_data,
-    subtitle=lambda step, alpha: (
-        f"Step {nth(step.index)}. Score = {1 - alpha:g} × probability − "
-        f"{alpha:g} × largest cosine with a token before; the highest is chosen."
+    subtitle=lambda step, alpha: tr(
+        "Step {step}. Score = {rest:g} × probability − {alpha:g} × largest cosine with a token "
+        "before; the highest is chosen.",
+        step=nth(step.index),
+        rest=1 - alpha,
+        alpha=alpha,
     ),
     alt=lambda step: (
-        f"Bar chart of the {len(step.compared)} tokens that contrastive search compared at step "
-        f"{nth(step.index)}:",
+        tr(
+            "Bar chart of the {count} tokens that contrastive search compared at step {step}:",
+            count=len(step.compared),
+            step=nth(step.index),
+        ),
         "; ".join(
-            f"{visible_token(token.text, 24)} {percent(token.prob)}, cosine "
-            f"{_signed(token.penalty)}, score {_signed(token.score)}"
+            tr(
+                "{token} {probability}, cosine {cosine}, score {score}",
+                token=visible_token(token.text, 24),
+                probability=percent(token.prob),
+                cosine=_signed(token.penalty),
+                score=_signed(token.score),
+            )
             for token in step.compared
         )
         + ".",
-        f"Chosen: {visible_token(step.chosen.text, 24)}.",
+        tr("Chosen: {token}.", token=visible_token(step.chosen.text, 24)),
     ),
     key=lambda theme: [
         [
-            (theme.muted, f"probability, in the token's {theme.hue}"),
-            (theme.accent, "chosen", "<b>□</b>"),
-            (theme.rest, "largest cosine"),
+            (theme.muted, theme.token_words(tr("probability"))),
+            (theme.accent, tr("chosen"), "<b>□</b>"),
+            (theme.rest, tr("largest cosine")),
         ]
     ],
 )
@@ -90,7 +102,7 @@ def contrast_bars(
     their scores; the chosen one is framed.
     """
     if step is None or not step.compared or not isinstance(trace.config, ContrastiveSearch):
-        return "No step is selected, or it is not of a run by contrastive search."
+        return tr("No step is selected, or it is not of a run by contrastive search.")
     shown = step.compared
     left = 34 + round(7.2 * widest((token.text for token in shown), _LABEL_LIMIT))
     sheet = Sheet(
@@ -114,7 +126,7 @@ def contrast_bars(
     )
     where = {"xref": "paper", "xanchor": "right", "xshift": _SCORES}
     add_note(
-        sheet, "score", "score", 1, -0.5, size=12, color=theme.muted, yanchor="bottom", **where
+        sheet, "score", tr("score"), 1, -0.5, size=12, color=theme.muted, yanchor="bottom", **where
     )
     for row, token in enumerate(shown):
         text = chosen_label(_signed(token.score), theme, token.token_id == step.token_id)
@@ -127,11 +139,11 @@ def _bars(step: TokenStep, shown: Sequence[Compared], theme: Theme) -> list[Prop
     hovers = [
         lines(
             f"<b>{show_token(token.text, 40)}</b>",
-            token.token_id == step.token_id and "chosen",
-            f"step {nth(step.index)} · id {token.token_id}",
-            f"probability {percent(token.prob)}",
-            f"largest cosine {_signed(token.penalty)}",
-            f"score {_signed(token.score)}",
+            token.token_id == step.token_id and tr("chosen"),
+            tr("step {number} · id {token_id}", number=nth(step.index), token_id=token.token_id),
+            tr("probability {number}", number=percent(token.prob)),
+            tr("largest cosine {number}", number=_signed(token.penalty)),
+            tr("score {number}", number=_signed(token.score)),
         )
         for token in shown
     ]
@@ -175,7 +187,7 @@ def _axes(step: TokenStep, shown: Sequence[Compared], theme: Theme, room: float)
     return {
         "xaxis": axis(
             theme,
-            "probability, and cosine",
+            tr("probability, and cosine"),
             6,
             range=[low - (share if low else 0), 1 + share],
             tickmode="array",
@@ -185,7 +197,7 @@ def _axes(step: TokenStep, shown: Sequence[Compared], theme: Theme, room: float)
         "yaxis": named_axis(
             theme,
             [f"{name}{NBSP}" for name in names],
-            "compared token",
+            tr("compared token"),
             range=[len(shown) - 0.5, -0.5],
         ),
     }

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...decoding.record.steps import TokenStep
+from ...language import tr
 from ..base.axes import axis
 from ..base.labels import show_token
 from ..base.marks import FRAME, add_line, numbers_behind, strokes
@@ -60,7 +61,7 @@ def mark_uniform(sheet: Sheet, number: float, row: int) -> None:
     # Below the chosen token's frame, which it would interrupt.
     sheet.shapes.insert(0, sheet.shapes.pop())
     add_line(sheet, "uniform", number, ends, sheet.theme.ink, 2.5)
-    entry = [(sheet.theme.ink, "the uniform number that was drawn", "┃")]
+    entry = [(sheet.theme.ink, tr("the uniform number that was drawn"), "┃")]
     if entry not in sheet.explained:
         sheet.explained.append(entry)
 
@@ -96,7 +97,7 @@ def add_scores(sheet: Sheet, step: TokenStep, scores: Sequence[Scored], height: 
     span = max(max(values) - min(values), 1.0)
     sheet.layout["xaxis2"] = axis(
         theme,
-        "○ ln p and ● ln p + noise, nats; the highest wins",
+        tr("○ ln p and ● ln p + noise, nats; the highest wins"),
         range=[min(values) - 0.06 * span, max(values) + 0.45 * span],
         anchor="y2",
         nticks=6,
@@ -122,7 +123,7 @@ def _score_points(
         "name": "log-probability",
         "x": [item.log_prob for item in scores],
         "marker": {"color": theme.paper, "size": 8, "line": {"color": theme.muted, "width": 1.5}},
-        "hovertemplate": "ln p %{x:.3f} nats<extra></extra>",
+        "hovertemplate": f"{tr('ln p {number} nats', number='%{x:.3f}')}<extra></extra>",
     }
     points = {
         **shared,
@@ -136,7 +137,7 @@ def _score_points(
                 "width": [FRAME if c.token_id == step.token_id else 0 for c in candidates],
             },
         },
-        "hovertemplate": "score %{x:.3f} nats<extra></extra>",
+        "hovertemplate": f"{tr('score {number} nats', number='%{x:.3f}')}<extra></extra>",
         "customdata": [[step.index, candidate.token_id] for candidate in candidates],
     }
     return logs, points

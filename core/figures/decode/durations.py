@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...decoding.counting import nth
+from ...decoding.counting import counted, nth
 from ...decoding.record.notes import RECOMPUTED
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
     NBSP,
     escaped,
+    lines,
     milliseconds,
     plain_name,
     settings_caption,
@@ -30,7 +32,13 @@ from ..base.totals import (
 )
 
 _LINES, _GAP = 190, 68
-_PARTS = ("prefill", "forward", "shaping", "draw", "other")
+_PARTS = {
+    "prefill": N_("prefill"),
+    "forward": N_("forward"),
+    "shaping": N_("shaping"),
+    "draw": N_("draw"),
+    "other": N_("other"),
+}
 
 
 @table("run part step forward_s shaping_s draw_s total_s", whole="step")
@@ -59,26 +67,30 @@ def _captions(runs: Sequence[tuple[str, Trace]], paper: Paper) -> str:
 
 
 @figure(
-    "Time of runs and steps",
+    N_("Time of runs and steps"),
     _captions,
     timing_data,
     subtitle=lambda runs: (
         escaped(_ratio(runs)),
-        "Above: the run; tokens/s: tokens after the first over decode time. Below: each step.",
+        tr("Above: the run; tokens/s: tokens after the first over decode time. Below: each step."),
         not any(trace.token_steps[0].seconds.forward for _, trace in runs if trace.token_steps)
-        and "Step 1 needs no forward: the prompt's gave its logits.",
+        and tr("Step 1 needs no forward: the prompt's gave its logits."),
     ),
     alt=lambda runs: (
-        "Times of the runs.",
+        tr("Times of the runs."),
         _ratio(runs),
-        ". ".join(
-            f"{plain_name(name)}: {_summary(trace)}, {len(trace.token_steps)} steps"
+        *(
+            tr(
+                "{name}: {times}, {steps}.",
+                name=plain_name(name),
+                times=_summary(trace),
+                steps=counted(len(trace.token_steps), "step"),
+            )
             for name, trace in runs
-        )
-        + ".",
+        ),
     ),
     key=lambda runs, theme: [
-        [(color, part) for part, color in _part_colors(theme).items()],
+        [(color, tr(_PARTS[part])) for part, color in _part_colors(theme).items()],
         [
             (_ink(number, theme), escaped(plain_name(name)), "●◆"[number % 2])
             for number, (name, _) in enumerate(runs)
@@ -99,7 +111,7 @@ def timing(
         others: for each trace, all runs that it is the median of, to show their spread.
     """
     if not any(trace.steps for _, trace in runs):
-        return "No run to time: nothing was processed."
+        return tr("No run to time: nothing was processed.")
     upper = 58 * len(runs)
     height = upper + _GAP + _LINES
     times = [
@@ -118,7 +130,7 @@ def timing(
             **total_axes(theme, "ms", totals, upper / height, rows=len(runs), tickformat=","),
             **step_axes(
                 theme,
-                ("step", "ms a step"),
+                (tr("step"), tr("ms a step")),
                 max(len(trace.token_steps) for _, trace in runs),
                 _LINES / height,
                 8,
@@ -139,7 +151,9 @@ def _ratio(runs: Sequence[tuple[str, Trace]]) -> str:
     (_, least), (slow, most) = sorted(
         ((name, sum(_parts(trace).values())) for name, trace in runs), key=lambda one: one[1]
     )
-    return f"{plain_name(slow)} takes {most / least:.2f} times as long." if least > 0 else ""
+    if least <= 0:
+        return ""
+    return tr("{name} takes {ratio:.2f} times as long.", name=plain_name(slow), ratio=most / least)
 
 
 def _parts(trace: Trace) -> dict[str, float]:
@@ -179,7 +193,8 @@ def _add_totals(
     for part, color in _part_colors(sheet.theme).items():
         values = [1000 * total[part] for total in totals]
         trace = add_part(sheet, part, range(len(runs)), values, color)
-        trace |= hover_texts([f"{part} {milliseconds(value / 1000)}" for value in values])
+        name = tr(_PARTS[part])
+        trace |= hover_texts([f"{name} {milliseconds(value / 1000)}" for value in values])
         trace["customdata"] = [[number, -1] for number in range(len(runs))]
     for row, (name, run) in enumerate(runs):
         median_of = of_runs(times[row]) if times else ""
@@ -189,20 +204,30 @@ def _add_totals(
 
 def _summary(trace: Trace) -> str:
     timings = trace.timings
-    return (
-        f"prefill {milliseconds(timings.prefill)} · decode {milliseconds(timings.decode)} · "
-        f"{trace.tokens_per_second:,.0f}{NBSP}tokens/s"
+    return tr(
+        "prefill {prefill} · decode {decode} · {speed:,.0f}{nbsp}tokens/s",
+        prefill=milliseconds(timings.prefill),
+        decode=milliseconds(timings.decode),
+        speed=trace.tokens_per_second,
+        nbsp=NBSP,
     )
 
 
 def _line(number: int, name: str, trace: Trace, theme: Theme) -> Properties:
     steps, color = trace.token_steps, _ink(number, theme)
     hovers = [
-        f"<b>{escaped(plain_name(name))}</b>, step {nth(step.index)}"
-        f"<br>{milliseconds(step.seconds.total)}"
-        f"<br>forward {milliseconds(step.seconds.forward)}"
-        f"<br>shaping {milliseconds(step.seconds.shaping)}"
-        f"<br>draw {milliseconds(step.seconds.draw)}"
+        lines(
+            tr(
+                "<b>{name}</b>, step {number}",
+                name=escaped(plain_name(name)),
+                number=nth(step.index),
+            ),
+            milliseconds(step.seconds.total),
+            *(
+                f"{tr(_PARTS[part])} {milliseconds(getattr(step.seconds, part))}"
+                for part in ("forward", "shaping", "draw")
+            ),
+        )
         for step in steps
     ]
     return {

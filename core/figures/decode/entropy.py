@@ -8,9 +8,10 @@ from typing import Literal, TypeAlias
 
 import pandas as pd
 
-from ...decoding.counting import nth
+from ...decoding.counting import counted, nth
 from ...decoding.reading.types import TextToken, predicted_tokens
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import CHOSEN_TOKENS, MOST_TICKS, READ_TOKENS, axis, token_sheet
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -23,12 +24,13 @@ from ..base.labels import (
 )
 from ..base.marks import add_selection, hover_texts, strokes
 from ..base.paper import SCREEN, Paper
+from ..base.records import numbered_place
 from ..base.sheet import Properties, Sheet
 from ..base.theme import LIGHT, Theme
 
 Unit: TypeAlias = Literal["nats", "bits"]
 
-_PER_NAT = {"nats": 1.0, "bits": 1 / math.log(2)}
+_PER_NAT = {N_("nats"): 1.0, N_("bits"): 1 / math.log(2)}
 # Position on the uncertainty ramp for bars behind marks.
 _PALE = 0.3
 
@@ -53,26 +55,36 @@ def uncertainty_data(trace: Trace, *, unit: Unit = "nats", reads: bool = False) 
 
 
 @figure(
-    "Entropy and surprisal",
+    N_("Entropy and surprisal"),
     settings_caption,
     uncertainty_data,
     subtitle=lambda trace, reads: (
-        "The bars are the entropy before each token of the text, the marks its surprisal."
+        tr("The bars are the entropy before each token of the text, the marks its surprisal.")
         if reads
-        else "The bars are the entropy before each draw, the marks the drawn token's surprisal."
+        else tr("The bars are the entropy before each draw, the marks the drawn token's surprisal.")
         if trace.known is None
         # For a server that names only the likeliest tokens.
-        else "The entropy is a lower bound by known tokens, the surprisal that of the draw."
+        else tr("The entropy is a lower bound by known tokens, the surprisal that of the draw.")
     ),
-    alt=lambda unit, entropy, surprisal, strangest, strangest_number, word, place_words: (
-        f"Entropy and surprisal in {unit} at {place_words}. Mean entropy "
-        f"{sum(entropy) / len(entropy):.2f}, mean surprisal "
-        f"{sum(surprisal) / len(surprisal):.2f}.",
-        f"The most surprising token is {visible_token(strangest.text, 24)} at {word} "
-        f"{strangest_number} with {max(surprisal):.2f} {unit}.",
+    alt=lambda unit, entropy, surprisal, strangest, strangest_place, place_words: (
+        tr(
+            "Entropy and surprisal in {unit} at {places}. Mean entropy {entropy:.2f}, mean "
+            "surprisal {surprisal:.2f}.",
+            unit=tr(unit),
+            places=place_words,
+            entropy=sum(entropy) / len(entropy),
+            surprisal=sum(surprisal) / len(surprisal),
+        ),
+        tr(
+            "The most surprising token is {token} at {place} with {surprisal:.2f} {unit}.",
+            token=visible_token(strangest.text, 24),
+            place=strangest_place,
+            surprisal=max(surprisal),
+            unit=tr(unit),
+        ),
     ),
     key=lambda theme: [
-        [(theme.uncertainty_color(_PALE), "entropy"), (theme.second, "surprisal", "◆")]
+        [(theme.uncertainty_color(_PALE), tr("entropy")), (theme.second, tr("surprisal"), "◆")]
     ],
 )
 def uncertainty(
@@ -94,7 +106,7 @@ def uncertainty(
     """
     tokens, before = predicted_tokens(trace, reads), len(trace.prompt_ids)
     if not tokens:
-        return "This run emitted no token, so there is no uncertainty to show."
+        return tr("This run emitted no token, so there is no uncertainty to show.")
     scale = _PER_NAT[unit]
     entropy = [(token.entropy or 0.0) * scale for token in tokens]
     surprisal = [(token.surprisal or 0.0) * scale for token in tokens]
@@ -106,17 +118,19 @@ def uncertainty(
         theme,
         paper,
         [(number, token.text) for number, token in zip(numbers, tokens, strict=True)],
-        axis(theme, unit, 6, range=[0, top], nticks=6),
+        axis(theme, tr(unit), 6, range=[0, top], nticks=6),
         title=READ_TOKENS if reads else CHOSEN_TOKENS,
         facts={
             "entropy": entropy,
             "surprisal": surprisal,
             "strangest": tokens[strangest],
-            "strangest_number": numbers[strangest],
+            "strangest_place": numbered_place(word, numbers[strangest] - 1),
             "word": word,
-            "place_words": f"tokens {numbers[0]} to {numbers[-1]} of the text"
+            "place_words": tr(
+                "tokens {first} to {last} of the text", first=numbers[0], last=numbers[-1]
+            )
             if reads
-            else f"{len(tokens)} steps",
+            else tr(counted(len(tokens), "step")),
         },
     )
     keys = [(token.place - before, token.token_id) for token in tokens]
@@ -141,10 +155,14 @@ def _add_marks(
     hovers = [
         lines(
             f"<b>{show_token(token.text, 40)}</b>",
-            f"{sheet.facts['word']} {number} · rank {token.rank or 0:,}",
-            f"entropy {expected:.3f} {unit}",
-            f"surprisal {surprise:.3f} {unit}",
-            f"model {percent(math.exp(-(token.surprisal or 0.0)))}",
+            tr(
+                "{place} · rank {rank:,}",
+                place=numbered_place(sheet.facts["word"], number - 1),
+                rank=token.rank or 0,
+            ),
+            tr("entropy {number:.3f} {unit}", number=expected, unit=tr(unit)),
+            tr("surprisal {number:.3f} {unit}", number=surprise, unit=tr(unit)),
+            tr("model {probability}", probability=percent(math.exp(-(token.surprisal or 0.0)))),
         )
         for number, token, expected, surprise in zip(
             numbers, tokens, entropy, surprisal, strict=True

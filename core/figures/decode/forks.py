@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...decoding.counting import counted, nth
 from ...decoding.record.forks import ForkPoint, by_effect
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis, token_sheet
 from ..base.color import blend
 from ..base.figure import TableRows, figure, table
@@ -48,23 +49,29 @@ def fork_points_data(trace: Trace, points: Sequence[ForkPoint]) -> TableRows:
 
 
 @figure(
-    "Fork points",
+    N_("Fork points"),
     settings_caption,
     fork_points_data,
-    subtitle="Each bar is the share of the ending's tokens that change if the step takes its most "
-    "probable other candidate.",
+    subtitle=N_(
+        "Each bar is the share of the ending's tokens that change if the step takes its most "
+        "probable other candidate."
+    ),
     alt=lambda points: (
-        f"How the ending changes at {counted(len(points), 'fork point')} of a run.",
+        tr(
+            "How the ending changes at {points} of a run.",
+            points=counted(len(points), "fork point"),
+        ),
         "; ".join(
-            f"step {nth(point.at_step)}: {fork_words(point)}" for point in by_effect(points)[:3]
+            tr("step {number}: {words}", number=nth(point.at_step), words=fork_words(point))
+            for point in by_effect(points)[:3]
         )
         + ".",
     ),
     key=lambda theme, points: [
         [
-            (theme.first, "other ending"),
+            (theme.first, tr("other ending")),
             any(point.together_after is not None for point in points)
-            and (_pale(theme), "comes together again"),
+            and (_pale(theme), tr("comes together again")),
         ]
     ],
 )
@@ -85,19 +92,19 @@ def fork_points(
     A click on a bar hands over `customdata = [step index, place among the points]`.
     """
     if not points:
-        return "No step of this run was forked yet."
+        return tr("No step of this run was forked yet.")
     limit = max(0.1, *(abs(point.logprob_change) for point in points)) * 1.15
     sheet = token_sheet(
         theme,
         paper,
         [(nth(step.index), step.chosen.text) for step in trace.token_steps],
-        axis(theme, "tokens that differ", 8, range=[0, 1.04], domain=_ABOVE, **PERCENT_TICKS),
+        axis(theme, tr("tokens that differ"), 8, range=[0, 1.04], domain=_ABOVE, **PERCENT_TICKS),
         left=_LEFT,
         plot_height=260,
     )
     sheet.layout["xaxis"] |= {"anchor": "y2"}
     sheet.layout["yaxis2"] = axis(
-        theme, "ln p a token", 8, range=[-limit, limit], domain=_BELOW, nticks=5
+        theme, tr("ln p a token"), 8, range=[-limit, limit], domain=_BELOW, nticks=5
     )
     _add_bars(sheet, points)
     add_line(sheet, "zero", (0, 1), 0, theme.muted, 1, xref="paper", yref="y2")
@@ -146,9 +153,21 @@ def _hover(point: ForkPoint) -> str:
     change = f"{point.logprob_change:+.3f}".replace("-", "−")
     return lines(
         f"<b>{show_token(point.other.text, 40)}</b>",
-        f"in place of {show_token(point.step.chosen.text, 40)} at step {nth(point.at_step)}",
-        f"model {percent(point.other.raw_prob)} · rank {point.other.rank:,}",
-        f"{point.changed} of {counted(point.length, 'token')} differ",
-        f"{change} nats a token",
+        tr(
+            "in place of {token} at step {number}",
+            token=show_token(point.step.chosen.text, 40),
+            number=nth(point.at_step),
+        ),
+        tr(
+            "model {probability} · rank {rank:,}",
+            probability=percent(point.other.raw_prob),
+            rank=point.other.rank,
+        ),
+        tr(
+            "{changed} of {tokens} differ",
+            changed=point.changed,
+            tokens=counted(point.length, "token"),
+        ),
+        tr("{change} nats a token", change=change),
         together_words(point),
     )

@@ -10,6 +10,7 @@ import pandas as pd
 from ...decoding.counting import nth
 from ...decoding.record.steps import TokenStep
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.figure import TableRows, figure, table
 from ..base.grid import (
     GRID_LEFT,
@@ -36,12 +37,17 @@ HeatmapValue: TypeAlias = Literal["raw", "final"]
 
 # Minimum number of columns, so that a run's first cells aren't too wide.
 _FEWEST_COLUMNS = 6
-_NARROW, _OPEN = "Steps at which it was almost certain are narrow", "click one to open it"
+_NARROW = N_("Steps at which it was almost certain are narrow.")
+_OPEN = N_("Steps at which it was almost certain are narrow; click one to open it.")
 _SUBTITLES = {
-    "raw": "The {hue} is the model's own probability.",
-    "final": "The {hue} is the probability after all settings.",
+    "raw": N_("The {hue} is the model's own probability."),
+    "final": N_("The {hue} is the probability after all settings."),
 }
-_WORDS = {"raw": "the model's own probability", "final": "probability after shaping"}
+_ALT = {
+    "raw": N_("Heatmap of the model's own probability for the likeliest tokens, {places}."),
+    "final": N_("Heatmap of the probability after shaping for the likeliest tokens, {places}."),
+}
+_SPANS = {"step": N_("steps {first} to {last}"), "token": N_("tokens {first} to {last}")}
 
 
 def probability_heatmap_data(
@@ -73,29 +79,39 @@ def _cells_data(trace: Trace, first: int, columns: int | None, rows: int) -> Tab
 
 
 @figure(
-    "The likeliest tokens at every step",
+    N_("The likeliest tokens at every step"),
     settings_caption,
     probability_heatmap_data,
     subtitle=lambda theme, paper, value, part, frame: (
         part.sentence(paper),
-        theme.in_words(_SUBTITLES[value]),
-        not all(frame.wide) and (f"{_NARROW}." if paper.printed else f"{_NARROW}; {_OPEN}."),
+        tr(_SUBTITLES[value], hue=tr(theme.hue)),
+        not all(frame.wide) and tr(_NARROW if paper.printed else _OPEN),
     ),
     alt=lambda value, steps, frame, places: (
-        f"Heatmap of {_WORDS[value]} for the likeliest tokens at {places[0][0]}s "
-        f"{nth(places[0][1])} to {nth(places[-1][1])}. The most probable token was chosen at "
-        f"{sum(step.chosen.rank == 1 for step in steps)} of {len(steps)} {places[0][0]}s.",
-        not all(frame.wide) and f"{frame.wide.count(False)} {places[0][0]}s are drawn narrow.",
-        f"Chosen tokens: {' '.join(visible_token(step.chosen.text, 24) for step in steps)}",
+        tr(
+            _ALT[value],
+            places=tr(_SPANS[places[0][0]], first=nth(places[0][1]), last=nth(places[-1][1])),
+        ),
+        tr(
+            "The most probable token was chosen at {count} of {total} places.",
+            count=sum(step.chosen.rank == 1 for step in steps),
+            total=len(steps),
+        ),
+        not all(frame.wide)
+        and tr("{count} of them are drawn narrow.", count=frame.wide.count(False)),
+        tr(
+            "Chosen tokens: {tokens}",
+            tokens=" ".join(visible_token(step.chosen.text, 24) for step in steps),
+        ),
     ),
     key=lambda theme, paper, value, steps, ranks, beyond: [
         [
-            (theme.accent, "chosen", "<b>□</b>"),
+            (theme.accent, tr("chosen"), "<b>□</b>"),
             value == "final"
             and any(c.removed_by for step in steps for c in step.candidates)
-            and (theme.muted, "removed", "<b>×</b>" if paper.journal else "▨"),
+            and (theme.muted, tr("removed"), "<b>×</b>" if paper.journal else "▨"),
         ],
-        *[f"&gt;{ranks}: chosen beyond rank {ranks}"] * beyond,
+        *[tr("&gt;{ranks}: chosen beyond rank {ranks}", ranks=ranks)] * beyond,
     ],
 )
 def probability_heatmap(
@@ -127,7 +143,7 @@ def probability_heatmap(
     A click on a cell hands over `customdata = [step index, token id]`.
     """
     if not trace.token_steps:
-        return "This run emitted no token, so there are no candidates to show."
+        return tr("This run emitted no token, so there are no candidates to show.")
     held = columns_for(paper.window) if paper.printed else columns
     steps = window_of(trace.token_steps, *cut_window(first, columns, held, selected))
     ranks, beyond = _shape(trace, rows)
@@ -140,7 +156,7 @@ def probability_heatmap(
     entropies = [max(step.entropy, others.get(step.index, 0.0)) for step in steps]
     frame = frame_of(entropies, paper.width, _FEWEST_COLUMNS, opened)
     cells = _cells(steps, ranks, value, places)
-    header = (unit, "text" if reads else "chosen")
+    header = (tr(unit), tr("text") if reads else tr("chosen"))
     numbers = [at for _, at in places]
     marked = numbers[opened[0]] if opened else None
     sheet = Sheet(
@@ -153,7 +169,7 @@ def probability_heatmap(
         above=24,
         below=40,
     )
-    add_grid(sheet, cells, names, numbers, frame, marked, names=header, title="rank")
+    add_grid(sheet, cells, names, numbers, frame, marked, names=header, title=tr("rank"))
     part.tell(sheet, columns_for)
     return sheet
 

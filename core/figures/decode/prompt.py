@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ...decoding.counting import nth
 from ...decoding.record.steps import Candidate, PromptPosition, TokenStep
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import axis
 from ..base.color import blend
 from ..base.figure import TableRows, figure, table
@@ -34,7 +35,7 @@ from ..base.sheet import Properties, Sheet
 from ..base.theme import LIGHT, Theme
 from ..base.window import ShownPart, window_of
 
-_ROWS = ("guess", "actual", "rank")
+_ROWS = (N_("guess"), N_("actual"), N_("rank"))
 _BARS, _GAP = 100, 26
 
 
@@ -75,24 +76,30 @@ def prompt_reading_data(trace: Trace, *, first: int = 0, columns: int | None = N
 
 
 @figure(
-    "Predictions inside the prompt",
+    N_("Predictions inside the prompt"),
     settings_caption,
     prompt_reading_data,
     subtitle=lambda part, paper: (
         part.sentence(paper),
-        "After each token of the prompt the model predicts the next one; only the last prediction "
-        "is used.",
+        tr(
+            "After each token of the prompt the model predicts the next one; only the last "
+            "prediction is used."
+        ),
     ),
     alt=lambda positions: (
-        f"The model's guess after each of {len(positions)} prompt tokens. The first guess was "
-        f"right at {sum(position.next_rank == 1 for position in positions)} of "
-        f"{sum(position.next_rank is not None for position in positions)} positions.",
-        "The guesses read across:",
+        tr(
+            "The model's guess after each of {count} prompt tokens. The first guess was right at "
+            "{right} of {known} positions.",
+            count=len(positions),
+            right=sum(position.next_rank == 1 for position in positions),
+            known=sum(position.next_rank is not None for position in positions),
+        ),
+        tr("The guesses read across:"),
         " ".join(visible_token(p.candidates[0].text, 24) for p in positions if p.candidates),
     ),
     key=lambda theme: [
-        [(theme.accent, "the prediction that is used", "<b>□</b>")],
-        "✓ the guess was right, else the rank",
+        [(theme.accent, tr("the prediction that is used"), "<b>□</b>")],
+        tr("✓ the guess was right, else the rank"),
     ],
 )
 def prompt_reading(
@@ -119,7 +126,7 @@ def prompt_reading(
     """
     prompt = trace.prompt_step
     if prompt is None or not prompt.positions:
-        return "The prompt was not processed, so there is nothing to read."
+        return tr("The prompt was not processed, so there is nothing to read.")
     columns = min(columns or wide_columns(paper.window), len(prompt.positions))
     positions = window_of(prompt.positions, first, columns)
     numbers = [position.index for position in positions]
@@ -129,7 +136,7 @@ def prompt_reading(
     generated = trace.token_steps[0] if trace.token_steps else None
     following = [_following(position, prompt.positions, generated) for position in positions]
     part = ShownPart("position", numbers[0], numbers[-1] + 1, len(prompt.positions))
-    cells, header = _cells(positions, following), ("position", "prompt")
+    cells, header = _cells(positions, following), (tr("position"), tr("prompt"))
     domain = ((height - grid) / height, 1)
     sheet = Sheet(
         theme,
@@ -140,7 +147,7 @@ def prompt_reading(
         above=42,
         below=40,
     )
-    add_grid(sheet, cells, _ROWS, numbers, frame, selected, names=header, domain=domain)
+    add_grid(sheet, cells, [*map(tr, _ROWS)], numbers, frame, selected, names=header, domain=domain)
     add_surprisal(
         sheet,
         [_surprisal(candidate) for candidate in following],
@@ -150,14 +157,14 @@ def prompt_reading(
     )
     if positions[-1].next_token_id is None:
         _point_at_last(sheet, len(positions) - 1, frame.end)
-    sheet.explained.append(f"{theme.hue} of a cell: the model's probability")
+    sheet.explained.append(tr("{hue} of a cell: the model's probability", hue=tr(theme.hue)))
     part.tell(sheet, wide_columns)
     return sheet
 
 
 def _point_at_last(sheet: Sheet, last: int, end: float) -> None:
     """Write above the last column, on the side with more room."""
-    words, right = "the only prediction that is used", last >= end / 2
+    words, right = tr("the only prediction that is used"), last >= end / 2
     text = f"<b>{words}{NBSP}▼</b>" if right else f"<b>▼{NBSP}{words}</b>"
     where = {"xanchor": "right" if right else "left", "yanchor": "bottom", "yshift": 18}
     x, ink = last + (0.5 if right else -0.5), sheet.theme.accent_text()
@@ -200,7 +207,7 @@ def _cells(
             cells.append(Cell(column, 0, guess.raw_prob, guess.text, text, key, ringed=last))
         if after is not None:
             key = (position.index, after.token_id)
-            mark = "chosen" if last else "✓" if after.rank == 1 else f"{after.rank or '?'}"
+            mark = tr("chosen") if last else "✓" if after.rank == 1 else f"{after.rank or '?'}"
             cells.append(
                 Cell(column, 1, after.raw_prob if after.rank else None, after.text, text, key)
             )
@@ -209,25 +216,39 @@ def _cells(
 
 
 def _hover(position: PromptPosition, following: Candidate | None) -> str:
-    word = "chosen" if position.next_token_id is None else "actual"
-    surprisal = _surprisal(following)
     return lines(
         f"<b>{show_token(position.text, 40)}</b>",
-        f"position {nth(position.index)}",
+        tr("position {number}", number=nth(position.index)),
         *(
-            f"guess {at}: {show_token(guess.text, 30)} {percent(guess.raw_prob)}"
+            tr(
+                "guess {number}: {token} {probability}",
+                number=at,
+                token=show_token(guess.text, 30),
+                probability=percent(guess.raw_prob),
+            )
             for at, guess in enumerate(position.candidates[:3], start=1)
         ),
-        following
-        and f"{word}: {show_token(following.text, 30)}"
-        + (f" {percent(following.raw_prob)}" if following.rank else ""),
-        following and not following.rank and "not among the tokens that the server names",
-        following
-        and following.rank > 0
-        and f"rank {following.rank:,}"
-        + ("" if surprisal is None else f", surprisal {surprisal:.3f} nats"),
-        f"entropy {position.entropy:.3f} nats",
+        *(_following_words(position, following) if following else ()),
+        tr("entropy {entropy:.3f} nats", entropy=position.entropy),
     )
+
+
+def _following_words(position: PromptPosition, following: Candidate) -> list[str]:
+    """Return the lines of a hover text on the token that follows."""
+    word = tr("chosen") if position.next_token_id is None else tr("actual")
+    token, surprisal = f"{word}: {show_token(following.text, 30)}", _surprisal(following)
+    if not following.rank:
+        return [token, tr("not among the tokens that the server names")]
+    return [
+        f"{token} {percent(following.raw_prob)}",
+        tr("rank {rank:,}", rank=following.rank)
+        if surprisal is None
+        else tr(
+            "rank {rank:,}, surprisal {surprisal:.3f} nats",
+            rank=following.rank,
+            surprisal=surprisal,
+        ),
+    ]
 
 
 def add_surprisal(
@@ -268,5 +289,5 @@ def add_surprisal(
     ]
     top = 1.12 * max([1.0, *(value for value in values if value is not None)])
     sheet.layout["yaxis2"] = axis(
-        theme, "surprisal, nats", domain=[0, height], anchor="x", range=[0, top], nticks=4
+        theme, tr("surprisal, nats"), domain=[0, height], anchor="x", range=[0, top], nticks=4
     )

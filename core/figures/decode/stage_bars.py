@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ...decoding.counting import nth
 from ...decoding.record.steps import Candidate, Stage, TokenStep
 from ...decoding.record.trace import Trace
+from ...language import tr
 from ..base.axes import axis
 from ..base.figure import TableRows, table
 from ..base.labels import percent_ticks, table_text
@@ -150,8 +151,8 @@ def add_segments(
 def others_name(step: TokenStep, trace: Trace) -> str:
     """Return the name of all tokens outside the candidates."""
     if trace.known is not None and trace.known <= len(step.candidates):
-        return "unknown tokens"
-    return "other tokens"
+        return tr("unknown tokens")
+    return tr("other tokens")
 
 
 def across(theme: Theme, title: str) -> Properties:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ...decoding.counting import nth, span_key
+from ...decoding.counting import counted, nth, span_key
 from ...decoding.record.steps import Candidate, Stage, TokenStep
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import bare_axis
 from ..base.color import with_alpha
 from ..base.figure import figure
@@ -29,7 +30,7 @@ from ..base.marks import (
     mono,
 )
 from ..base.paper import SCREEN, Paper
-from ..base.records import removed_words
+from ..base.records import NO_STAGES, removed_words
 from ..base.sheet import Properties, Sheet
 from ..base.theme import LIGHT, Theme
 from .draw import SCORE_ROW, add_scores, drawn_segments, mark_uniform, scored
@@ -52,45 +53,70 @@ _SIDE = 16
 _GAP = 66
 # Smallest share of a segment that has room for a percentage, even in a figure 400 px wide.
 _WIDE = 0.26
+# Share of its width at which a page beside an open sidebar draws the figure.
+_NARROWEST = 0.8
 # Shown as more than 99.9 %.
 _NOT_ALL = 0.99999
 # A server doesn't report its shaping.
-_SERVER = "by its own settings"
+_SERVER = N_("by its own settings")
 
 
 def _outcome(step: TokenStep) -> str:
     """Return the words of the alt text on the token's origin."""
-    if step.origin in ("forced", "server"):
-        forced = step.origin == "forced"
-        return "Forced" if forced else "Drawn by the server, with its own dice"
-    number = "" if step.draw.uniform is None else f" with the number {step.draw.uniform:.4f}"
-    return f"Drawn by {step.draw.method}{number}"
+    chosen = {
+        "token": visible_token(step.chosen.text, 24),
+        "first": percent(step.chosen.raw_prob),
+        "last": percent(step.chosen.prob),
+    }
+    if step.origin == "forced":
+        return tr("Forced: {token}, {first} at first and {last} in the end.", **chosen)
+    if step.origin == "server":
+        return tr(
+            "Drawn by the server, with its own dice: {token}, {first} at first and {last} in the "
+            "end.",
+            **chosen,
+        )
+    if step.draw.uniform is None:
+        return tr(
+            "Drawn by {method}: {token}, {first} at first and {last} in the end.",
+            method=step.draw.method,
+            **chosen,
+        )
+    return tr(
+        "Drawn by {method} with the number {number:.4f}: {token}, {first} at first and {last} in "
+        "the end.",
+        method=step.draw.method,
+        number=step.draw.uniform,
+        **chosen,
+    )
+
+
+def _stage_words(stage: Stage) -> str:
+    """Return the words of the alt text on a stage."""
+    if stage.name == "server":
+        return f"{stage_name(stage.name)}: {tr(_SERVER)}"
+    return tr(
+        "{stage}: {mass} removed, {kept:,} kept",
+        stage=stage_name(stage.name),
+        mass=_removed_mass(stage),
+        kept=stage.kept,
+    )
 
 
 @figure(
-    "Shaping stages of a step",
+    N_("Shaping stages of a step"),
     settings_caption,
     step_stages_data,
     subtitle=lambda step, trace, theme: (
-        f"Step {nth(step.index)}.",
-        f"A token keeps its {theme.hue}; the chosen one is framed."
+        tr("Step {number}.", number=nth(step.index)),
+        tr("A token keeps its {hue}; the chosen one is framed.", hue=tr(theme.hue))
         if trace.known is None
-        else "Palest: tokens that the server doesn't name.",
+        else tr("Palest: tokens that the server doesn't name."),
     ),
     alt=lambda step, stages: (
-        f"The stages of step {nth(step.index)} as bars of 100 percent.",
-        "; ".join(
-            f"{stage_name(stage.name)}: "
-            + (
-                _SERVER
-                if stage.name == "server"
-                else f"{_removed_mass(stage)} removed, {stage.kept:,} kept"
-            )
-            for stage in stages
-        )
-        + ".",
-        f"{_outcome(step)}: {visible_token(step.chosen.text, 24)}, {percent(step.chosen.raw_prob)} "
-        f"at first and {percent(step.chosen.prob)} in the end.",
+        tr("The stages of step {number} as bars of 100 percent.", number=nth(step.index)),
+        "; ".join(map(_stage_words, stages)) + ".",
+        _outcome(step),
     ),
 )
 def step_stages(
@@ -103,7 +129,7 @@ def step_stages(
     over `customdata = [step index, token id]`.
     """
     if step is None or not step.stages:
-        return "No step is selected, or it holds no stages."
+        return tr(NO_STAGES)
     stages, scores = shown_stages(step), scored(step)
     lower = SCORE_ROW * len(scores) + _GAP if scores else 0
     upper = _ROW * (len(stages) + 1) + (-24 if drawn_interval(step) is None else 4)
@@ -121,7 +147,7 @@ def step_stages(
         right=_SIDE + 6,
         below=44,
         layout={
-            "xaxis": {**across(theme, "share of all probability"), "anchor": "y"},
+            "xaxis": {**across(theme, tr("share of all probability")), "anchor": "y"},
             "yaxis": bare_axis(
                 theme,
                 range=[upper / _ROW - 0.5 - 0.17, -0.5 - 0.17],
@@ -133,17 +159,22 @@ def step_stages(
     _add_ribbon(sheet, step, segments)
     for row, stage in enumerate(stages):
         setting = stage_setting(stage.name, trace.config)
-        note = ", the model's own" if row == 0 else " → final" if (row == len(stages) - 1) else ""
+        note = tr(", the model's own") if row == 0 else ""
+        if row == len(stages) - 1 > 0:
+            note = tr(" → final")
         removal = _removed(step, stage, row)
         if trace.known is not None and row == 0:
-            removal = f"{trace.known:,} of {removal} named"
-        room = int(sheet.room / _COLUMN) - text_columns(f"{note}  {removal}")
+            removal = tr("{known:,} of {tokens} named", known=trace.known, tokens=removal)
+        room = int(sheet.room / _COLUMN)
+        stacked = text_columns(f"{setting}{note}  {removal}") > room
+        # A page may draw the figure narrower than it is laid out.
+        room = int(_NARROWEST * room) - text_columns(note)
         if text_columns(setting) > room:
             setting = setting.split(",")[0]
         if text_columns(setting) > room:
             setting = setting[: max(room - 1, 1)] + "…"
         name = f"<b>{escaped(setting)}</b>{note}"
-        label_pair(sheet, row - BAR / 2, name, removal, yshift=1, clear=True)
+        label_pair(sheet, row - BAR / 2, name, removal, yshift=1, clear=True, stacked=stacked)
     _label_draw(sheet, step, len(stages))
     if scores:
         add_scores(sheet, step, scores, (lower - _GAP) / (upper + lower))
@@ -155,8 +186,8 @@ def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
     number = step.draw.uniform
     y, token = row - BAR / 2, mono(show_token(step.chosen.text, 16), sheet.theme)
     if drawn_interval(step) is not None:
-        falls = f"{number:.4f} falls on {token}"
-        label_pair(sheet, y, "<b>draw</b>", falls, yshift=1, clear=True)
+        falls = tr("{number:.4f} falls on {token}", number=number, token=token)
+        label_pair(sheet, y, tr("<b>draw</b>"), falls, yshift=1, clear=True)
         if number is not None:
             mark_uniform(sheet, number, row)
             below: Properties = {
@@ -167,14 +198,20 @@ def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
             }
             add_note(sheet, "uniform", "▲", number, row + BAR / 2, size=11, **below)
         return
-    best = "the highest score" if step.compared else "the most probable"
-    how = f"<b>draw</b>: {escaped(step.draw.method)} adds noise and takes {token}"
     if step.origin == "forced":
-        how = f"<b>no draw counts</b>: {token} is forced"
+        how = tr("<b>no draw counts</b>: {token} is forced", token=token)
     elif step.origin == "server":
-        how = f"<b>draw</b>: the server takes {token}, with its own dice"
+        how = tr("<b>draw</b>: the server takes {token}, with its own dice", token=token)
+    elif step.draw.method == "argmax" and step.compared:
+        how = tr("<b>no draw</b>: argmax takes the highest score, {token}", token=token)
     elif step.draw.method == "argmax":
-        how = f"<b>no draw</b>: argmax takes {best}, {token}"
+        how = tr("<b>no draw</b>: argmax takes the most probable, {token}", token=token)
+    else:
+        how = tr(
+            "<b>draw</b>: {method} adds noise and takes {token}",
+            method=escaped(step.draw.method),
+            token=token,
+        )
     label_bar(sheet, y, how, yshift=1, clear=True)
 
 
@@ -196,7 +233,11 @@ def _add_bars(
         out = candidate.removed_by not in (None, "server") and candidate.removed_by
         return lines(
             f"<b>{show_token(candidate.text, 40)}</b>",
-            f"rank {candidate.rank:,} · id {candidate.token_id}",
+            tr(
+                "rank {rank:,} · id {token_id}",
+                rank=candidate.rank,
+                token_id=candidate.token_id,
+            ),
             f"{escaped(stage_name(names[segment.row]))} {percent(segment.share)}",
             out and removed_words(out),
         )
@@ -213,12 +254,17 @@ def _add_bars(
 
 def _removed(step: TokenStep, stage: Stage, row: int) -> str:
     if row == 0:
-        return f"{stage.kept:,} tokens"
+        return tr(counted(stage.kept, "token"))
     if stage.name == "server":
-        return _SERVER
+        return tr(_SERVER)
     if stage.removed_mass <= 0 and stage.kept == step.stages[row - 1].kept:
-        return "nothing removed"
-    return f"{_removed_mass(stage)} removed, {stage.kept:,} of {step.stages[0].kept:,} kept"
+        return tr("nothing removed")
+    return tr(
+        "{mass} removed, {kept:,} of {all:,} kept",
+        mass=_removed_mass(stage),
+        kept=stage.kept,
+        all=step.stages[0].kept,
+    )
 
 
 def _removed_mass(stage: Stage) -> str:
@@ -246,7 +292,7 @@ def _add_ribbon(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> N
                 "layer": "below",
             }
         )
-    sheet.explained.append([(sheet.theme.accent, "the chosen token, from bar to bar", "▱")])
+    sheet.explained.append([(sheet.theme.accent, tr("the chosen token, from bar to bar"), "▱")])
     # Most segments are too short for their token's name.
     named = [(sheet.theme.token_color(c.rank), show_token(c.text)) for c in step.candidates]
     sheet.explained += [[entry] for entry in named if entry[0] != sheet.theme.unnamed]

@@ -10,6 +10,7 @@ from ...decoding.counting import nth
 from ...decoding.record.characters import is_byte_part
 from ...decoding.record.steps import TokenStep
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.labels import BREAK, percent, visible_token
 from ..base.records import forced_words, texts_in, token_place
 from ..base.theme import LIGHT, Theme
@@ -17,6 +18,10 @@ from ..base.theme import LIGHT, Theme
 By: TypeAlias = Literal["probability", "entropy", "rank", "surprisal"]
 
 _PART = "·"
+_LABELS = {
+    "step": N_("Step {number}: {token}, {words}"),
+    "token": N_("Token {number}: {token}, {words}"),
+}
 # Fixed upper ends, so that a colour has the same meaning in every run.
 _TOP_ENTROPY = 5.0
 
@@ -62,13 +67,13 @@ def legend(by: By = "probability", theme: Theme = LIGHT) -> Legend:
     """Return the legend of `token_colors`, for a gradient with two labels."""
     titles = {
         "probability": (
-            "probability of the chosen token, before shaping",
+            tr("probability of the chosen token, before shaping"),
             "100\u00a0%",
             "0\u00a0%",
         ),
-        "entropy": ("entropy before the draw", "0 nats", "5 nats or more"),
-        "surprisal": ("surprisal of the chosen token", "0 nats", "8 nats or more"),
-        "rank": ("rank of the chosen token", "rank 1", "rank 1,000 or lower"),
+        "entropy": (tr("entropy before the draw"), tr("0 nats"), tr("5 nats or more")),
+        "surprisal": (tr("surprisal of the chosen token"), tr("0 nats"), tr("8 nats or more")),
+        "rank": (tr("rank of the chosen token"), tr("rank 1"), tr("rank 1,000 or lower")),
     }
     return Legend(*titles[by], theme.uncertainty)
 
@@ -127,7 +132,9 @@ def step_label(
         reads: the trace is a text that was read: the place is the token's position in the text.
     """
     token, (kind, at) = step.chosen, token_place(step, trace, reads=reads)
-    start = f"{kind.capitalize()} {nth(at)}: {visible_token(token.text)}"
-    if words := forced_words(step, text_of=text_of or texts_in(trace)):
-        return f"{start}, {words}"
-    return f"{start}, probability {percent(token.raw_prob)}, rank {token.rank}"
+    words = forced_words(step, text_of=text_of or texts_in(trace)) or tr(
+        "probability {probability}, rank {rank}",
+        probability=percent(token.raw_prob),
+        rank=token.rank,
+    )
+    return tr(_LABELS[kind], number=nth(at), token=visible_token(token.text), words=words)

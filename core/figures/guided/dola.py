@@ -7,6 +7,7 @@ from collections import Counter
 from ...decoding.counting import counted, nth
 from ...decoding.record.steps import TokenStep
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import axis, token_sheet
 from ..base.figure import TableRows, figure, table
 from ..base.labels import lines, settings_caption, show_token, table_text
@@ -30,13 +31,17 @@ def dola_layers_data(trace: Trace) -> TableRows:
 
 
 @figure(
-    "Layers that DoLa contrasted",
+    N_("Layers that DoLa contrasted"),
     settings_caption,
     dola_layers_data,
-    subtitle="The layer whose distribution differed most from the last one's at each step.",
+    subtitle=N_("The layer whose distribution differed most from the last one's at each step."),
     alt=lambda steps, layers: (
-        f"Layers of {counted(len(steps), 'step')}:",
-        ", ".join(f"layer {layer} at {counted(n, 'step')}" for layer, n in layers) + ".",
+        tr("Layers of {steps}:", steps=counted(len(steps), "step")),
+        "; ".join(
+            tr("layer {layer} at {steps}", layer=layer, steps=counted(n, "step"))
+            for layer, n in layers
+        )
+        + ".",
     ),
 )
 def dola_layers(
@@ -52,7 +57,7 @@ def dola_layers(
     """
     steps = [(step, layer) for step in trace.token_steps if (layer := _layer(step)) is not None]
     if not steps:
-        return "This run has no layers: set DoLa layers, and press Run."
+        return tr("This run has no layers: set DoLa layers, and press Run.")
     counts = sorted(Counter(layer for _, layer in steps).items())
     most = max(layer for layer, _ in counts)
     ticks = [layer for layer, _ in counts]
@@ -61,14 +66,20 @@ def dola_layers(
         paper,
         [(nth(step.index), step.chosen.text) for step, _ in steps],
         axis(
-            theme, "layer", 6, range=[ticks[0] - 0.7, most + 0.7], tickmode="array", tickvals=ticks,
+            theme,
+            tr("layer"),
+            6,
+            range=[ticks[0] - 0.7, most + 0.7],
+            tickmode="array",
+            tickvals=ticks,
             ticktext=[*map(str, ticks)],
         ),
         facts={"steps": steps, "layers": counts},
-    )  # fmt: skip
+    )
     hovers = [
         lines(
-            f"<b>{show_token(step.chosen.text, 40)}</b>", f"step {nth(step.index)} · layer {layer}"
+            f"<b>{show_token(step.chosen.text, 40)}</b>",
+            tr("step {number} · layer {layer}", number=nth(step.index), layer=layer),
         )
         for step, layer in steps
     ]

@@ -8,6 +8,7 @@ from ...decoding.counting import nth, span_key
 from ...decoding.record.steps import Candidate, Stage, TokenStep
 from ...decoding.record.trace import Trace
 from ...decoding.shaping.config import CONTRASTS
+from ...language import N_, tr
 from ..base.axes import axis, named_axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -28,7 +29,10 @@ from ..base.theme import LIGHT, Theme
 
 _MOST, _LABEL_LIMIT = 8, 12
 # Names of the distributions that a first contrast hands over to a second one.
-_AFTER = {"guidance_scale": "the guided distribution", "dola_layers": "DoLa's distribution"}
+_AFTER = {
+    "guidance_scale": N_("the guided distribution"),
+    "dola_layers": N_("DoLa's distribution"),
+}
 
 
 class Contrasted(NamedTuple):
@@ -58,12 +62,12 @@ def _contrasted(step: TokenStep, model: Stage, stage: Stage) -> list[Contrasted]
 def _names(model: Stage, stage: Stage) -> tuple[str, str]:
     """Return the names of both forwards."""
     layer = stage.second.layer if stage.second else None
-    names = ("the prompt", "the negative prompt")
+    names = (tr("the prompt"), tr("the negative prompt"))
     if layer is not None:
-        names = ("the last layer", f"layer {layer}")
+        names = (tr("the last layer"), tr("layer {layer}", layer=layer))
     elif stage.name == "contrastive_beta":
-        names = ("the target", "the draft")
-    return _AFTER.get(model.name, names[0]), names[1]
+        names = (tr("the target"), tr("the draft"))
+    return tr(_AFTER[model.name]) if model.name in _AFTER else names[0], names[1]
 
 
 @table("step stage layer token_id token chosen model second after")
@@ -85,29 +89,38 @@ def second_forward_data(step: TokenStep | None, trace: Trace) -> TableRows:
 
 
 @figure(
-    "Two forwards of a step",
+    N_("Two forwards of a step"),
     settings_caption,
     second_forward_data,
-    subtitle=lambda step, names: (
-        f"Step {nth(step.index)}. A token that {names[0]} makes likelier than {names[1]} rises."
+    subtitle=lambda step, names: tr(
+        "Step {step}. A token that {first} makes likelier than {second} rises.",
+        step=nth(step.index),
+        first=names[0],
+        second=names[1],
     ),
     alt=lambda step, names, shown: (
-        f"Bar chart of the {len(shown)} most probable tokens of step {nth(step.index)}:",
-        f"probability by {names[0]}, by {names[1]}, and after their contrast:",
+        tr(
+            "Bar chart of the {count} most probable tokens of step {step}: probability by {first}, "
+            "by {second}, and after their contrast:",
+            count=len(shown),
+            step=nth(step.index),
+            first=names[0],
+            second=names[1],
+        ),
         "; ".join(
             f"{visible_token(row.candidate.text, 24)} {percent(row.model)}, {percent(row.second)}, "
             f"{percent(row.after)}"
             for row in shown
         )
         + ".",
-        f"Chosen: {visible_token(step.chosen.text, 24)}.",
+        tr("Chosen: {token}.", token=visible_token(step.chosen.text, 24)),
     ),
     key=lambda theme, names: [
         [
-            (theme.muted, f"{names[0]}, in the token's {theme.hue}"),
+            (theme.muted, theme.token_words(names[0])),
             (theme.rest, names[1]),
-            (theme.ink, "after their contrast", "│"),
-            (theme.accent, "chosen", "<b>□</b>"),
+            (theme.ink, tr("after their contrast"), "│"),
+            (theme.accent, tr("chosen"), "<b>□</b>"),
         ]
     ],
 )
@@ -127,8 +140,9 @@ def second_forward(
     """
     stages = [pair for pair in _stages(step) if contrast in ("", pair[1].name)] if step else []
     if step is None or not stages:
-        on = trace.config.shaping.active(CONTRASTS)
-        return "No step is selected." if on else "This run has no second forward beside its steps."
+        if trace.config.shaping.active(CONTRASTS):
+            return tr("No step is selected.")
+        return tr("This run has no second forward beside its steps.")
     model, stage = stages[0]
     shown = _contrasted(step, model, stage)[:_MOST]
     most = max(max(row[1:]) for row in shown)
@@ -150,7 +164,7 @@ def second_forward(
             "bargap": 0.28,
             "bargroupgap": 0.06,
             "xaxis": axis(
-                theme, "probability", 6, range=[0, 1.25 * most], **percent_ticks(1.25 * most)
+                theme, tr("probability"), 6, range=[0, 1.25 * most], **percent_ticks(1.25 * most)
             ),
             "yaxis": named_axis(
                 theme,
@@ -163,7 +177,7 @@ def second_forward(
                     + NBSP
                     for row in shown
                 ],
-                "candidate",
+                tr("candidate"),
                 range=[len(shown) - 0.5, -0.5],
             ),
         },
@@ -176,11 +190,15 @@ def _bars(
     hovers = [
         lines(
             f"<b>{show_token(row.candidate.text, 40)}</b>",
-            row.candidate.token_id == step.token_id and "chosen",
-            f"step {nth(step.index)} · id {row.candidate.token_id}",
+            row.candidate.token_id == step.token_id and tr("chosen"),
+            tr(
+                "step {number} · id {token_id}",
+                number=nth(step.index),
+                token_id=row.candidate.token_id,
+            ),
             f"{names[0]} {percent(row.model)}",
             f"{names[1]} {percent(row.second)}",
-            f"after their contrast {percent(row.after)}",
+            f"{tr('after their contrast')} {percent(row.after)}",
         )
         for row in shown
     ]

@@ -15,6 +15,7 @@ from ...decoding.reading.watermarks import (
 )
 from ...decoding.record.trace import Trace
 from ...decoding.shaping.config import SETTINGS
+from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import lines, percent, settings_caption, show_token, table_text
@@ -23,6 +24,9 @@ from ..base.paper import SCREEN, Paper
 from ..base.sheet import Properties, Sheet
 from ..base.theme import LIGHT, Theme
 
+# Names of the texts in the table, and with their verdicts.
+_OWN, _EDITED = "this text", "edited"
+_VERDICTS = {_OWN: N_("This text: {verdict}."), _EDITED: N_("Edited: {verdict}.")}
 # Parts of the plotting area: scores above, steps below.
 _ABOVE, _BELOW = [0.42, 1.0], [0.0, 0.3]
 _FEW = 80
@@ -63,19 +67,23 @@ def watermark_data(
 
 
 def _texts(trace: Trace, edited: Trace | None) -> list[tuple[str, Trace]]:
-    return [("this text", trace), *([("edited", edited)] if edited else [])]
+    return [(_OWN, trace), *([(_EDITED, edited)] if edited else [])]
 
 
 def verdict(found: Detection) -> str:
     """Return the detector's numbers of a whole text."""
     if found.z_score is None or found.p_value is None or found.means[-1] is None:
-        return "no token can be scored"
-    what = "green" if found.name == "watermark_bias" else "mean g-value"
-    return (
-        f"{percent(found.means[-1])} {what} of {counted(found.counts[-1], 'token')} "
-        f"(unmarked: {percent(found.expected)}), z = {_number(found.z_score)}, "
-        f"p = {_chance(found.p_value)}"
-    )
+        return tr("no token can be scored")
+    numbers = {
+        "mean": percent(found.means[-1]),
+        "tokens": counted(found.counts[-1], "token"),
+        "expected": percent(found.expected),
+        "z": _number(found.z_score),
+        "p": _chance(found.p_value),
+    }
+    if found.name == "watermark_bias":
+        return tr("{mean} green of {tokens} (unmarked: {expected}), z = {z}, p = {p}", **numbers)
+    return tr("{mean} mean g-value of {tokens} (unmarked: {expected}), z = {z}, p = {p}", **numbers)
 
 
 def _chance(p_value: float) -> str:
@@ -83,8 +91,8 @@ def _chance(p_value: float) -> str:
     if p_value >= 1e-4:
         return percent(p_value)
     if p_value < 1e-12:
-        return "under 1 in 1,000,000,000,000"
-    return f"1 in {int(float(f'{1 / p_value:.2g}')):,}"
+        return tr("under 1 in 1,000,000,000,000")
+    return tr("1 in {number:,}", number=int(float(f"{1 / p_value:.2g}")))
 
 
 def _number(value: float) -> str:
@@ -92,31 +100,31 @@ def _number(value: float) -> str:
 
 
 def _meaning(found: Sequence[tuple[str, Detection]]) -> list[str]:
-    texts = [f"{name[0].upper()}{name[1:]}: {verdict(one)}." for name, one in found]
+    texts = [tr(_VERDICTS[name], verdict=verdict(one)) for name, one in found]
     few = any(one.counts[-1] < ENOUGH and (one.z_score or 0) < THRESHOLD for _, one in found)
-    low = f"A low z of a text with fewer than {ENOUGH} tokens proves nothing."
+    low = tr("A low z of a text with fewer than {enough} tokens proves nothing.", enough=ENOUGH)
     return [*texts, low if few else ""]
 
 
 @figure(
-    "Watermark along the text",
+    N_("Watermark along the text"),
     settings_caption,
     watermark_data,
     subtitle=lambda found: " ".join(filter(None, _meaning(found))),
     alt=lambda found: _meaning(found),
     key=lambda theme, found, edited: [
         [
-            (theme.first, "z-score", "●"),
-            edited is not None and (theme.second, "z-score of the edited text", "◆"),
+            (theme.first, tr("z-score"), "●"),
+            edited is not None and (theme.second, tr("z-score of the edited text"), "◆"),
             (theme.ink, f"z = {THRESHOLD:g}", "┆"),
         ],
         [
             (
                 theme.first,
-                "score of the token: green 100 %" if _green(found) else "mean g-value",
+                tr("score of the token: green 100 %") if _green(found) else tr("mean g-value"),
             ),
-            (theme.muted, "mean of a draw: model", "○"),
-            (theme.ink, "with the watermark", "▬"),
+            (theme.muted, tr("mean of a draw: model"), "○"),
+            (theme.ink, tr("with the watermark"), "▬"),
         ],
     ],
 )
@@ -143,7 +151,9 @@ def watermark(
         (name, one) for name, run in texts for one in detections(run, opening)[:1] if one.marks
     ]
     if not found:
-        return "No watermark was on in this run: set Green list or SynthID layers, and press Run."
+        return tr(
+            "No watermark was on in this run: set Green list or SynthID layers, and press Run."
+        )
     sheet = _sheet(found, theme, paper)
     for (_, one), run, color, symbol in zip(
         found, (trace, edited or trace), (theme.first, theme.second), ("circle", "diamond"),
@@ -181,7 +191,7 @@ def _sheet(found: Sequence[tuple[str, Detection]], theme: Theme, paper: Paper) -
             "bargap": 0.1,
             "xaxis": axis(
                 theme,
-                "generated token",
+                tr("generated token"),
                 6,
                 range=[0.3, max(size, 8) + 0.7],
                 showgrid=False,
@@ -189,10 +199,10 @@ def _sheet(found: Sequence[tuple[str, Detection]], theme: Theme, paper: Paper) -
                 nticks=12,
             ),
             "yaxis": axis(
-                theme, "z-score", 6, range=[low * 1.06, high * 1.06], domain=_ABOVE, nticks=6
+                theme, tr("z-score"), 6, range=[low * 1.06, high * 1.06], domain=_ABOVE, nticks=6
             ),
             "yaxis2": axis(
-                theme, "token", 6, range=[0, 1.04], domain=_BELOW, anchor="x", **PERCENT_TICKS
+                theme, tr("token"), 6, range=[0, 1.04], domain=_BELOW, anchor="x", **PERCENT_TICKS
             ),
         },
     )
@@ -207,7 +217,11 @@ def _line(found: Detection, run: Trace, color: str, symbol: str) -> Properties:
     hovers = [
         lines(
             f"<b>{show_token(step.chosen.text, 40)}</b>",
-            f"token {nth(step.index)} · {counted(count, 'scored token')} so far",
+            tr(
+                "token {number} · {tokens} so far",
+                number=nth(step.index),
+                tokens=counted(count, "scored token"),
+            ),
             z_score is not None
             and p_value is not None
             and f"z {_number(z_score)} · p {_chance(p_value)}",
@@ -240,8 +254,12 @@ def _steps(found: Detection, run: Trace, theme: Theme) -> list[Properties]:
     hovers = [
         lines(
             f"<b>{show_token(step.chosen.text, 40)}</b>",
-            f"token {at} · score {percent(mark.score)}",
-            f"mean of a draw {percent(mark.before)}, with the watermark {percent(mark.after)}",
+            tr("token {number} · score {score}", number=at, score=percent(mark.score)),
+            tr(
+                "mean of a draw {before}, with the watermark {after}",
+                before=percent(mark.before),
+                after=percent(mark.after),
+            ),
         )
         for at, step, mark in steps
     ]

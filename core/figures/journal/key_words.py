@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ...language import N_, tr
 from ..base.color import to_oklab
 from ..base.labels import NBSP, exact_plain, safe_plain
 from ..base.measure import plain_of
@@ -14,42 +15,55 @@ from ..base.theme import GREY, Theme
 
 _ENTRY = re.compile(r'<span style="color:(#[0-9a-f]{6})[^"]*">(.*?)</span>([^<]*)')
 SHAPES = {
-    "■": "square",
-    "□": "frame",
-    "▭": "frame",
-    "●": "dot",
-    "○": "circle",
-    "◆": "diamond",
-    "◇": "open diamond",
-    "★": "star",
-    "×": "cross",
-    "▱": "band",
-    "▌": "upright bar",
-    "┆": "dotted line",
-    "▲": "triangle",
-    "▽": "open triangle",
-    "✓": "tick",
-    "━": "line",
-    "╌": "dashed line",
-    "┄": "dashed line",
-    "┃": "upright line",
-    "│": "upright line",
+    "■": N_("square"),
+    "□": N_("frame"),
+    "▭": N_("frame"),
+    "●": N_("dot"),
+    "○": N_("circle"),
+    "◆": N_("diamond"),
+    "◇": N_("open diamond"),
+    "★": N_("star"),
+    "×": N_("cross"),
+    "▱": N_("band"),
+    "▌": N_("upright bar"),
+    "┆": N_("dotted line"),
+    "▲": N_("triangle"),
+    "▽": N_("open triangle"),
+    "✓": N_("tick"),
+    "━": N_("line"),
+    "╌": N_("dashed line"),
+    "┄": N_("dashed line"),
+    "┃": N_("upright line"),
+    "│": N_("upright line"),
 }
 # Upper ends of OKLab's hue in degrees; larger hues are purple.
 _HUES = (
-    (18, "purple"),
-    (42, "red"),
-    (53, "vermilion"),
-    (90, "orange"),
-    (128, "yellow"),
-    (190, "green"),
-    (285, "blue"),
+    (18, N_("purple")),
+    (42, N_("red")),
+    (53, N_("vermilion")),
+    (90, N_("orange")),
+    (128, N_("yellow")),
+    (190, N_("green")),
+    (285, N_("blue")),
 )
 # Upper ends of lightness, in figures with colours and in grey ones.
-_GREYS = ((0.3, "black"), (0.5, "dark grey"), (0.78, "grey"), (0.97, "light grey"), (2, "white"))
+_GREYS = (
+    (0.3, N_("black")),
+    (0.5, N_("dark grey")),
+    (0.78, N_("grey")),
+    (0.97, N_("light grey")),
+    (2, N_("white")),
+)
 _SHADES = (
-    *((0.25, "black"), (0.41, "very dark"), (0.51, "dark"), (0.6, "medium dark"), (0.67, "medium")),
-    *((0.78, "light"), (0.87, "very light"), (0.97, "pale"), (2, "white")),
+    (0.25, N_("black")),
+    (0.41, N_("very dark")),
+    (0.51, N_("dark")),
+    (0.6, N_("medium dark")),
+    (0.67, N_("medium")),
+    (0.78, N_("light")),
+    (0.87, N_("very light")),
+    (0.97, N_("pale")),
+    (2, N_("white")),
 )
 # Hues with other lightness limits for "dark" and "light".
 _EDGES = {"yellow": (0.75, 0.92), "blue": (0.5, 0.68), "orange": (0.62, 0.8), "purple": (0.55, 0.8)}
@@ -61,11 +75,13 @@ def color_name(color: str, theme: Theme) -> str:
     lightness, a, b = to_oklab(color)
     if theme is GREY or math.hypot(a, b) < _COLORLESS:
         scale = _SHADES if theme is GREY else _GREYS
-        return next(name for end, name in scale if lightness < end)
+        return tr(next(name for end, name in scale if lightness < end))
     degrees = math.degrees(math.atan2(b, a)) % 360
     name = next((name for end, name in _HUES if degrees < end), "purple")
     dark, light = _EDGES.get(name, (0.5, 0.78))
-    return f"dark {name}" if lightness < dark else f"light {name}" if lightness > light else name
+    if lightness < dark:
+        return tr("dark {hue}", hue=tr(name))
+    return tr("light {hue}", hue=tr(name)) if lightness > light else tr(name)
 
 
 def told(meta: Mapping[str, Any], keys: Sequence[str], theme: Theme) -> dict[str, str]:
@@ -91,12 +107,16 @@ def _entries(line: str, theme: Theme) -> Iterator[str]:
     before = _text(line.split("<span", 1)[0])
     if before:
         yield before
+    own = theme.token_words("").strip(", ()（）")
     for color, sign, words in _ENTRY.findall(line):
         shape, label = plain_of(sign), _text(words)
-        name = SHAPES.get(shape, shape)
+        name = tr(SHAPES.get(shape, shape))
         # "In the token's colour": the sign's own colour has no meaning.
-        drawn = name if f"token's {theme.hue}" in label else f"{color_name(color, theme)} {name}"
-        yield f"{drawn}: {label}"
+        if own in label:
+            yield tr("{shape}: {meaning}", shape=name, meaning=label)
+        else:
+            color = color_name(color, theme)
+            yield tr("{color} {shape}: {meaning}", color=color, shape=name, meaning=label)
 
 
 def _text(markup: str) -> str:

@@ -9,7 +9,7 @@ from ...decoding.counting import nth
 from ...decoding.reading.types import FollowedWord, WordSpelling
 from ...decoding.record.trace import Trace
 from ...language import N_, tr
-from ..base.axes import MOST_TICKS, READ_TOKENS, power_axis, token_sheet
+from ..base.axes import MOST_TICKS, READ_TOKENS, power_axis, power_label, token_sheet
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
     lines,
@@ -24,8 +24,8 @@ from ..base.sheet import Sheet
 from ..base.theme import LIGHT, Theme
 from .words import reading_caption
 
-# Probabilities below this are drawn at it.
-_LEAST = 1e-12
+# Probabilities below this power of ten are drawn at it, with open marks.
+_LEAST = -12
 
 
 @table("position token_id token probability ln_p_with_space ln_p_without_space text_has_it spelled")
@@ -73,9 +73,18 @@ def word_line_data(word: FollowedWord, trace: Trace) -> TableRows:
         tr("It is written as {spelled}.", spelled=_spelled(word)),
         tr("Most: {most}.", most=most),
     ),
-    key=lambda theme, shown, has_it: [
+    key=lambda theme, shown, has_it, below: [
         [
             (theme.first, shown, "●"),
+            below
+            and (
+                theme.first,
+                tr(
+                    "below {least}, drawn at this height",
+                    least=power_label(_LEAST, percent=True),
+                ),
+                "▽",
+            ),
             bool(has_it) and (theme.ink, tr("the text goes on with it"), "◇"),
         ]
     ],
@@ -98,7 +107,7 @@ def word_line(
     if not known:
         return tr("The text leaves no room for this word in the context window.")
     first = nth(len(trace.prompt_ids))
-    heights = [None if prob is None else math.log10(max(prob, _LEAST)) for prob in probs]
+    heights = [None if prob is None else math.log10(max(prob, 10.0**_LEAST)) for prob in probs]
     highest, at = max(known, key=lambda pair: pair[0])
     has_it = [at for at in word.places_in(trace.token_ids) if heights[at] is not None]
     low = min(-1.0, *(height for height in heights if height is not None))
@@ -120,6 +129,7 @@ def word_line(
                 token=visible_token(steps[at].chosen.text, 24),
             ),
             "has_it": has_it,
+            "below": any(_is_below(prob) for prob in probs),
         },
     )
     _add_line(sheet, word, trace, probs, heights)
@@ -149,12 +159,20 @@ def _add_line(
             "x": [sheet.facts["first"] + step.index for step in steps],
             "y": list(heights),
             "line": {"color": color, "width": 2},
-            "marker": {"color": color, "size": size},
+            "marker": {
+                "color": color,
+                "size": [size + 2 if _is_below(prob) else size for prob in probs],
+                "symbol": ["triangle-down-open" if _is_below(prob) else "circle" for prob in probs],
+            },
             "customdata": [[before + step.index, step.token_id] for step in steps],
             **hover_texts([_hover(word, trace, at, prob) for at, prob in enumerate(probs)]),
             "cliponaxis": False,
         }
     )
+
+
+def _is_below(prob: float | None) -> bool:
+    return prob is not None and prob < 10.0**_LEAST
 
 
 def _tokens_of(spelling: WordSpelling) -> str:

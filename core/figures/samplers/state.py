@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from ...decoding.counting import counted
 from ...decoding.record.steps import TokenStep
 from ...decoding.record.trace import Trace
 from ...decoding.shaping.config import SETTINGS
 from ...decoding.shaping.spec import StageState
+from ...language import N_, tr
 from ..base.axes import MOST_TICKS, axis, token_sheet
 from ..base.figure import figure, table
 from ..base.labels import (
@@ -74,24 +76,39 @@ def _aim(trace: Trace, name: str) -> float:
 
 
 def _shown(value: float, spec: StageState) -> str:
-    return f"{value:.2f} {spec.unit}" if spec.unit else percent(max(value, 0.0))
+    return f"{value:.2f} {tr(spec.unit)}" if spec.unit else percent(max(value, 0.0))
 
 
 @figure(
-    "State of the sampler",
+    N_("State of the sampler"),
     settings_caption,
     sampler_state_data,
-    subtitle=lambda spec, label: (
-        f"The line is {label}'s {spec.name} before each draw, the marks the drawn token's "
-        f"{spec.seen_name}; the dashed line is the aim."
+    subtitle=lambda spec, label: tr(
+        "The line is {sampler}'s {state} before each draw, the marks the drawn token's {seen}; "
+        "the dashed line is the aim.",
+        sampler=label,
+        state=tr(spec.name),
+        seen=tr(spec.seen_name),
     ),
     alt=lambda spec, label, followed, mean, aim: (
-        f"{label}'s {spec.name} over {len(followed)} steps, from {_shown(followed[0].state, spec)} "
-        f"to {_shown(followed[-1].state, spec)}.",
-        f"The mean {spec.seen_name} of the chosen tokens is {_shown(mean, spec)}; the aim is "
-        f"{_shown(aim, spec)}.",
+        tr(
+            "{sampler}'s {state} over {steps}, from {first} to {last}.",
+            sampler=label,
+            state=tr(spec.name),
+            steps=counted(len(followed), "step"),
+            first=_shown(followed[0].state, spec),
+            last=_shown(followed[-1].state, spec),
+        ),
+        tr(
+            "The mean {seen} of the chosen tokens is {mean}; the aim is {aim}.",
+            seen=tr(spec.seen_name),
+            mean=_shown(mean, spec),
+            aim=_shown(aim, spec),
+        ),
     ),
-    key=lambda theme, spec: [[(theme.first, spec.name), (theme.second, spec.seen_name, "◆")]],
+    key=lambda theme, spec: [
+        [(theme.first, tr(spec.name)), (theme.second, tr(spec.seen_name), "◆")]
+    ],
 )
 def sampler_state(
     trace: Trace,
@@ -106,7 +123,7 @@ def sampler_state(
     """
     name = sampler_of(trace)
     if not name:
-        return "No sampler of this run has a state: mirostat and adaptive-p have one."
+        return tr("No sampler of this run has a state: mirostat and adaptive-p have one.")
     spec, followed = SETTINGS[name].state, list(_followed(trace, name))
     assert spec is not None
     aim = _aim(trace, name)
@@ -121,7 +138,7 @@ def sampler_state(
         [(number, each.step.chosen.text) for number, each in zip(numbers, followed, strict=True)],
         axis(
             theme,
-            spec.unit or spec.seen_name,
+            tr(spec.unit or spec.seen_name),
             6,
             range=[low - (room if low < 0 else 0), high + room],
             nticks=6,
@@ -129,7 +146,7 @@ def sampler_state(
         ),
         facts={
             "spec": spec,
-            "label": visible_token(SETTINGS[name].label, 24),
+            "label": visible_token(tr(SETTINGS[name].label), 24),
             "followed": followed,
             "mean": sum(seen) / len(seen) if seen else 0.0,
             "aim": aim,
@@ -149,9 +166,11 @@ def _add_marks(sheet: Sheet, followed: list[Followed], spec: StageState) -> None
     hovers = [
         lines(
             f"<b>{show_token(step.chosen.text, 40)}</b>",
-            f"step {step.index + 1}",
-            f"{spec.name} {_shown(state, spec)}",
-            "it leaves the state" if seen is None else f"{spec.seen_name} {_shown(seen, spec)}",
+            tr("step {number}", number=step.index + 1),
+            f"{tr(spec.name)} {_shown(state, spec)}",
+            tr("it leaves the state")
+            if seen is None
+            else f"{tr(spec.seen_name)} {_shown(seen, spec)}",
         )
         for step, state, seen in followed
     ]

@@ -10,32 +10,28 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.autoregressive.config import drawn_by
-from core.decoding.counting import counted, nth
-from core.decoding.record.forks import MOST_DEPTH, MOST_GROWN, candidates_above
+from core.decoding.counting import nth
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import visible_token
 from core.figures.base.records import candidate_labels
+from core.language import N_, tr
 from pages.ui import platform, registry
-from pages.ui.decode import controls
+from pages.ui.decode import controls, several
 from pages.ui.decode.branches import config_of, request_of
 from pages.ui.decode.state import DecodeView
-from pages.ui.decode.trees import SessionTree, room_beside
 from pages.ui.platform import slot
 from pages.ui.run import jobs, shared
 from pages.ui.run.display import bar
 from pages.ui.run.files import save
-from pages.ui.run.jobs import Job
 from pages.ui.run.request import Fork, Request
 from pages.ui.widgets.controls.control import Read, value
 
-MENU = "fork"
 # In place of a candidate's id.
 NONE = -1
 _LONGEST_TEXT = 400
 # Of a run that would end with its given tokens.
 _MORE_TOKENS = 40
-_ALL_GROWN = "The tree has a run with each of these tokens already."
 
 
 def draw(view: DecodeView, trace: Trace, step: TokenStep) -> None:
@@ -43,21 +39,21 @@ def draw(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     if trace.config.shaping.contrastive_beta:
         return
     if job := view.active("grow"):
-        platform.poll(_growing, bar.poll_seconds)(job)
+        platform.poll(several.growing, bar.poll_seconds)(job)
         return
     popover = st.popover(
-        "Another token",
+        tr("Another token"),
         icon=":material/alt_route:",
         type="tertiary",
-        key=platform.key(MENU),
+        key=platform.key(several.MENU),
         on_change="rerun",
     )
     if not popover.open:
         return
     with popover:
         _draw_one(view, trace, step)
-        with st.expander("Several tokens at once", key=platform.key("fork-several")):
-            _draw_several(view, trace, step)
+        with st.expander(tr("Several tokens at once"), key=platform.key("fork-several")):
+            several.draw(view, trace, step)
 
 
 def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
@@ -65,23 +61,28 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     drawn = drawn_by(trace.config)
     labels = candidate_labels(step)
     if drawn:
-        labels[NONE] = "no token: another seed from this step on"
+        labels[NONE] = tr("no token: another seed from this step on")
     # Not in a label, which would take a token's text for markup.
-    st.text(f"In place of {visible_token(step.chosen.text, 24)} at step {nth(step.index)}")
+    place = {"token": visible_token(step.chosen.text, 24), "number": nth(step.index)}
+    st.text(tr("In place of {token} at step {number}", **place))
     token = st.selectbox(
-        "Candidate",
+        tr("Candidate"),
         list(labels),
         format_func=labels.__getitem__,
-        key=_key_of(view, step, "token"),
+        key=_token_key(view, step),
         persist_state="session",
+        on_change=_clear_text,
+        args=(view,),
     )
     text = st.text_input(
-        "or type a text",
-        key=_key_of(view, step, "text"),
+        tr("or type a text"),
+        key=_key_of(view, "text"),
         persist_state="session",
         max_chars=_LONGEST_TEXT,
-        help="A text of several tokens is inserted whole. A word after another word begins with "
-        "a space.",
+        help=tr(
+            "A text of several tokens is inserted whole. A word after another word begins with a "
+            "space."
+        ),
     )
     if spaced := _spaced(trace, step, text):
         st.text(spaced)
@@ -90,21 +91,22 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         if drawn:
             run_seed = min(drawn.seed, shared.MAX_SEED)
             seed = st.number_input(
-                "Seed of the steps after it",
+                tr("Seed of the steps after it"),
                 0,
                 shared.MAX_SEED,
                 run_seed,
-                key=_key_of(view, step, "seed"),
+                key=_key_of(view, "seed"),
                 persist_state="session",
-                help="With the run's own seed every step gets the same random numbers as in "
-                "the run.",
+                help=tr(
+                    "With the run's own seed every step gets the same random numbers as in the run."
+                ),
             )
         candidate = token not in (None, NONE) and not text
         chosen = text or candidate
         bar.button(
             view,
             "decode",
-            "Go on with this one" if candidate else "Go on from here",
+            N_("Go on with this one") if candidate else N_("Go on from here"),
             partial(_go_on, view, trace, step, run_seed),
             key="go_on",
             icon="alt_route",
@@ -122,83 +124,11 @@ def _spaced(trace: Trace, step: TokenStep, text: str) -> str:
     spaced = next((c for c in step.candidates if c.text == f" {text}"), None)
     if not text or spaced is None or not before[-1:].isalnum():
         return ""
-    return f"{visible_token(spaced.text, 24)}, with a space, has rank {spaced.rank:,}."
-
-
-def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
-    """Draw the two ways to go on with several tokens, and their buttons."""
-    busy = not _may_load(view) or "decode" in view.jobs
-    length = config_of(trace.config, None).max_new_tokens
-    tree = view.tree_of(trace)
-    room = tree.room(length) if tree else room_beside(trace, length)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        count = st.number_input(
-            "Number of the likeliest tokens",
-            2,
-            MOST_GROWN,
-            4,
-            key=platform.key("fork_top"),
-            help="The branches run in one batch with the run's settings and seed. Tokens that "
-            "already have a run in the tree are left out.",
-        )
-        forks = _new_forks(tree, trace, step, int(count))
-        bar.button(
-            view,
-            "grow",
-            "Grow",
-            partial(_grow, view, trace, step),
-            key="grow",
-            icon="account_tree",
-            disabled=busy or not forks,
-        )
-    if not busy and not forks:
-        st.text(_ALL_GROWN)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        share = st.number_input(
-            "Or each token of at least, %",
-            0.1,
-            50.0,
-            10.0,
-            format="%.1f",
-            key=platform.key("fork_above"),
-            help="Each other candidate of the step to which the model itself gives this "
-            "probability or more.",
-        )
-        depth = st.number_input(
-            "Steps in a row",
-            1,
-            MOST_DEPTH,
-            1,
-            key=platform.key("fork_depth"),
-            help="With 2 or more the run and the new runs fork at the next steps in the same way.",
-        )
-        bar.button(
-            view,
-            "grow",
-            "Grow",
-            partial(_grow_above, view, trace, step),
-            key="grow_above",
-            icon="account_tree",
-            disabled=busy or not _most_runs(step, share / 100, int(depth), room),
-        )
-    st.text(_bounds(step, share / 100, int(depth), room, length))
-
-
-def _most_runs(step: TokenStep, least: float, depth: int, room: int) -> int:
-    """Return how many runs a growth by a threshold makes at most."""
-    return room if depth > 1 else min(room, len(candidates_above(step, least)))
-
-
-def _bounds(step: TokenStep, least: float, depth: int, room: int, length: int) -> str:
-    """Return what a growth by a threshold makes, in words."""
-    count = len(candidates_above(step, least))
-    words = f"{counted(count, 'other candidate')} of this step reach{'es' * (count == 1)} it. "
-    runs = _most_runs(step, least, depth, room)
-    words += f"At most {counted(runs, 'run')} of {counted(length, 'token')} each."
-    last = max(step.candidates, key=lambda candidate: candidate.rank)
-    if last.raw_prob >= least and last.token_id != step.token_id:
-        words += f" The step holds its {len(step.candidates)} likeliest candidates only."
-    return words if room else f"{words} The tree has no room for a run more: remove one first."
+    return tr(
+        "{token}, with a space, has rank {rank:,}.",
+        token=visible_token(spaced.text, 24),
+        rank=spaced.rank,
+    )
 
 
 def _may_load(view: DecodeView) -> bool:
@@ -210,29 +140,42 @@ def choose(view: DecodeView, step: TokenStep, custom: list[object]) -> None:
     token_id = custom[1] if len(custom) > 1 else None
     ids = [c.token_id for c in step.candidates if c.token_id != step.token_id]
     if token_id in ids:
-        st.session_state[platform.key(MENU)] = True
-        st.session_state[_key_of(view, step, "token")] = token_id
-        st.session_state[_key_of(view, step, "text")] = ""
+        st.session_state[platform.key(several.MENU)] = True
+        st.session_state[_token_key(view, step)] = token_id
+        _clear_text(view)
 
 
-def _key_of(view: DecodeView, step: TokenStep, name: str) -> str:
-    """The key of a field of the menu; another step has other fields."""
-    return platform.key(f"{MENU}_{name}_{view.number}_{step.index}")
+def _clear_text(view: DecodeView) -> None:
+    st.session_state[_key_of(view, "text")] = ""
+
+
+def _key_of(view: DecodeView, name: str) -> str:
+    """Return the key of a field of the menu.
+
+    It is the same at every step: a step that is drawn late must not replace a field in use.
+    """
+    return platform.key(f"{several.MENU}_{name}_{view.number}")
+
+
+def _token_key(view: DecodeView, step: TokenStep) -> str:
+    """Return the key of the menu of a step's candidates."""
+    return f"{_key_of(view, 'token')}_{step.index}"
 
 
 def _go_on(view: DecodeView, trace: Trace, step: TokenStep, run_seed: int | None) -> None:
     """Go on with what the fields hold at the press, which may come with the text typed before."""
 
-    def typed(name: str) -> Any:
-        return st.session_state.get(_key_of(view, step, name))
+    def typed(key: str) -> Any:
+        return st.session_state.get(key)
 
     def make_request(_: Read) -> Request:
-        token, text, seed = typed("token"), str(typed("text") or ""), typed("seed")
+        token, seed = typed(_token_key(view, step)), typed(_key_of(view, "seed"))
+        text = str(typed(_key_of(view, "text")) or "")
         ids = () if text or token in (None, NONE) else (token,)
         fork = Fork(trace, step.index, ids, text)
         request = request_of(view, fork, None if seed == run_seed else seed)
         view.ensure_tree(trace).require_room(1, request.config.max_new_tokens)
-        st.session_state[platform.key(MENU)] = False
+        st.session_state[platform.key(several.MENU)] = False
         return request
 
     bar.start(view, make_request)
@@ -273,65 +216,3 @@ def compare(view: DecodeView, trace: Trace) -> None:
     with slot.use(slot.PAGE):
         registry.OPEN_PAIR(runs)
     st.rerun()
-
-
-def _new_forks(tree: SessionTree | None, trace: Trace, step: TokenStep, count: int) -> list[Fork]:
-    """Return the forks to a step's likeliest tokens that have no run in the tree yet."""
-    at, prefix = step.index, trace.token_ids[: step.index]
-    runs = [branch.trace for branch in tree.tree.branches] if tree else [trace]
-    taken = {
-        run.token_ids[at]
-        for run in runs
-        if run.token_ids[:at] == prefix and len(run.token_ids) > at
-    }
-    likeliest = sorted(step.candidates, key=lambda candidate: candidate.rank)[:count]
-    return [Fork(trace, at, (c.token_id,)) for c in likeliest if c.token_id not in taken]
-
-
-def _grow(view: DecodeView, trace: Trace, step: TokenStep) -> None:
-    """Go on with each of the step's likeliest tokens that has no run in the tree yet."""
-    st.session_state[platform.key(MENU)] = False
-    count = int(st.session_state[platform.key("fork_top")])
-    tree = view.ensure_tree(trace)
-    forks = _new_forks(tree, trace, step, count)
-    view.failure = "" if forks else _ALL_GROWN
-    if forks:
-        requests = [request_of(view, fork) for fork in forks]
-        view.attempt("grow", partial(_start, tree, requests))
-        view.failure = view.failures["grow"]
-
-
-def _grow_above(view: DecodeView, trace: Trace, step: TokenStep) -> None:
-    """Go on with each other candidate of a probability, at so many steps in a row."""
-    st.session_state[platform.key(MENU)] = False
-    least = float(st.session_state[platform.key("fork_above")]) / 100
-    depth = int(st.session_state[platform.key("fork_depth")])
-    tree = view.ensure_tree(trace)
-    request = request_of(view, Fork(trace, step.index))
-    room = tree.room(request.config.max_new_tokens)
-    known = [branch.trace.token_ids for branch in tree.tree.branches]
-
-    def start() -> Job:
-        tree.require_room(1, request.config.max_new_tokens)
-        return jobs.grow_above(request, least, depth, room, known)
-
-    view.attempt("grow", start)
-    view.failure = view.failures["grow"]
-
-
-def _start(tree: SessionTree, requests: list[Request]) -> Job:
-    tree.require_room(len(requests), requests[0].config.max_new_tokens)
-    return jobs.grow(requests)
-
-
-def _growing(job: Job) -> None:
-    job.watch()
-    done, total = job.counts
-    st.button(
-        f"Stop · {done} of {total}",
-        key=platform.key("stop_grow"),
-        icon=":material/stop:",
-        disabled=job.stopping.is_set(),
-        on_click=job.stop,
-        help="Stop the new branches. Their tokens so far are kept.",
-    )

@@ -18,6 +18,7 @@ from core.decoding.record.tree import RunTree
 from core.export.part import stem
 from core.figures.base.labels import percent, visible_token
 from core.installation import COMMAND
+from core.language import tr
 from core.traces.tree_file import tree_json
 from pages.ui import platform, registry
 from pages.ui.decode.state import DecodeView
@@ -83,29 +84,32 @@ def draw(view: DecodeView) -> None:
     ):
         key = platform.key(f"branch_name_{view.number}")
         st.text_input(
-            "Name of the shown run",
+            tr("Name of the shown run"),
             tree.tree.branches[shown].name,
             key=key,
             on_change=partial(_rename, view, tree, trace, key),
         )
         st.button(
-            "Remove run",
+            tr("Remove run"),
             key=platform.key("branch_remove"),
             icon=":material/delete:",
             disabled=not shown or "decode" in view.jobs,
             on_click=partial(_remove, view, tree, trace),
-            help="Runs that branched off it stay. The first run of a tree can't be removed.",
+            help=tr("Runs that branched off it stay. The first run of a tree can't be removed."),
         )
         st.download_button(
-            "Tree file (JSON)",
+            tr("Tree file (JSON)"),
             lambda: tree_json(tree.tree).encode(),
             f"{stem('tree', view.trace.config)}.json",
             "application/json",
             key=platform.key("save_tree"),
             icon=":material/data_object:",
             on_click="ignore",
-            help="All runs in one file, which “Open a trace” (5 MB at most) and "
-            f"`{COMMAND} figure` read. A reload of the page keeps the shown run only.",
+            help=tr(
+                "All runs in one file, which “Open a trace” (5 MB at most) and `{command} figure` "
+                "read. A reload of the page keeps the shown run only.",
+                command=COMMAND,
+            ),
         )
     if wrong := view.failures.get(_NAME):
         st.text(wrong)
@@ -133,13 +137,19 @@ def _cells(tree: RunTree, place: int) -> tuple[str, ...]:
     steps = branch.trace.token_steps[branch.at_step :]
     numbers, text = "", branch.trace.text
     if steps and steps[0].forced_as == "given":
-        numbers = f"{percent(steps[0].chosen.raw_prob)}, rank {steps[0].chosen.rank:,}"
+        numbers = tr(
+            "{probability}, rank {rank:,}",
+            probability=percent(steps[0].chosen.raw_prob),
+            rank=steps[0].chosen.rank,
+        )
     if branch.parent is not None:
         text = "".join(step.text for step in steps)
     parent = None if branch.parent is None else tree.branches[branch.parent]
     return (
-        branch.name + " · stopped" * (branch.trace.finish_reason == "cancelled"),
-        f"{parent.name}, step {nth(branch.at_step)}" if parent else "",
+        tr("{name} · stopped", name=branch.name)
+        if branch.trace.finish_reason == "cancelled"
+        else branch.name,
+        tr("{run}, step {number}", run=parent.name, number=nth(branch.at_step)) if parent else "",
         numbers,
         visible_token(" ".join(text[: 2 * _TEXT_SHOWN].split()), _TEXT_SHOWN).replace("␣", " "),
         f"{branch.logprob:.1f}".replace("-", "−"),
@@ -176,7 +186,7 @@ def _rename(view: DecodeView, tree: SessionTree, trace: Trace, key: str) -> None
     try:
         tree.rename(trace, str(st.session_state[key]))
     except DecodingError as error:
-        view.failures[_NAME] = str(error)
+        view.failures[_NAME] = error.shown
     if place is not None:
         st.session_state[key] = tree.tree.branches[place].name
 

@@ -11,6 +11,7 @@ import streamlit as st
 from core.decoding.config import MethodConfig
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
+from core.language import N_
 from pages.ui import platform
 from pages.ui.decode import lines
 from pages.ui.decode.methods import contrastive_decoding, guided
@@ -52,27 +53,33 @@ def stop_strings(text: str) -> tuple[str, ...]:
 
 # What every strategy has.
 _COMMON = declare(
-    Number("tokens", "New tokens", 40, 1, MAX_TOKENS, short=True, field="max_new_tokens"),
-    Text("stop", "Stop strings", "", height=80, field="stop_strings", to_field=stop_strings,
+    Number("tokens", N_("New tokens"), 40, 1, MAX_TOKENS, short=True, field="max_new_tokens"),
+    Text("stop", N_("Stop strings"), "", height=80, field="stop_strings", to_field=stop_strings,
         from_field=lambda stops: "\n".join(stop.replace("\n", "\\n") for stop in stops),
-        placeholder="One a line; \\n is a line break",
-        help="The run ends with the token that completes one of them."),
-    Toggle("cache", "KV cache", True, field="use_cache",
-        help="Without it the whole text goes through the model at every step: slower, same "
-        "result."),
+        placeholder=N_("One a line; \\n is a line break"),
+        help=N_("The run ends with the token that completes one of them.")),
+    Toggle("cache", N_("KV cache"), True, field="use_cache",
+        help=N_("Without it the whole text goes through the model at every step: slower, same "
+        "result.")),
 )  # fmt: skip
 COMMON = (*_COMMON, *lines.ROWS, *constraint.ROWS, *guided.ROWS)
 # In links alone: Run gives no token, but where a link's run waits for it.
 _IDS = rf"(?=.{{1,{MAX_GIVEN}}}$)[0-9]{{1,9}}(\.[0-9]{{1,9}})*"
 (GIVEN,) = declare(
-    Text("given", "Given tokens", "", max_chars=MAX_GIVEN, form=(_IDS, "ids with dots between"))
+    Text(
+        "given",
+        N_("Given tokens"),
+        "",
+        max_chars=MAX_GIVEN,
+        form=(_IDS, N_("ids with dots between")),
+    )
 )
 _METHOD, _COLOR = declare(
-    Segments("method", "Method", "sampling", {key: s.label for key, s in STRATEGIES.items()},
+    Segments("method", N_("Method"), "sampling", {key: s.label for key, s in STRATEGIES.items()},
         offers=lambda key: STRATEGIES[key].offered()),
-    Segments("color", "Colour by", "probability",
-        {"probability": "Probability", "entropy": "Entropy", "rank": "Rank",
-         "surprisal": "Surprisal"}),
+    Segments("color", N_("Colour by"), "probability",
+        {"probability": N_("Probability"), "entropy": N_("Entropy"), "rank": N_("Rank"),
+         "surprisal": N_("Surprisal")}),
 )  # fmt: skip
 
 
@@ -128,7 +135,7 @@ def load_controls(content: Trace | RunTree) -> None:
     load(control_values(content if isinstance(content, Trace) else first_run(content)))
 
 
-_SWITCHES = "Green list and SynthID layers, under More knobs, switch these settings on."
+_SWITCHES = N_("Green list and SynthID layers, under More knobs, switch these settings on.")
 
 
 def method() -> None:
@@ -138,12 +145,12 @@ def method() -> None:
     offered = (strategy for strategy in STRATEGIES.values() if strategy.offered())
     own = (*(key for strategy in offered for key in strategy.more), "stop", "cache")
     groups = {
-        "Banned and biased tokens": lines.KEYS,
-        "Second forward": guided.SECOND_KEYS,
-        "Watermark": guided.MARK_KEYS,
+        N_("Banned and biased tokens"): lines.KEYS,
+        N_("Second forward"): guided.SECOND_KEYS,
+        N_("Watermark"): guided.MARK_KEYS,
     }
     grouped = (key for keys in groups.values() for key in keys)
-    with fold.popover("More settings", (*own, *constraint.KEYS, *grouped)):
+    with fold.popover(N_("More settings"), (*own, *constraint.KEYS, *grouped)):
         draw(*own)
         constraint.draw_constraint()
         for label, keys in groups.items():

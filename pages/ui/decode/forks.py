@@ -13,6 +13,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.record.forks import MOST_FORKS, ForkPoint, by_effect, steps_to_fork
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import percent, visible_token
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.decode import branches
 from pages.ui.decode.state import DecodeView, ForkedRun
@@ -46,9 +47,9 @@ _list = st.components.v2.component(
     js=source("widgets/row_list.js"),
 )
 (_COUNT,) = declare(
-    Number("forks", "Steps", 8, 1, MOST_FORKS, short=True,
-        help="So many of the run's steps with the most entropy go on with their most probable "
-        "other candidate, under the run's own settings and dice."),
+    Number("forks", N_("Steps"), 8, 1, MOST_FORKS, short=True,
+        help=N_("So many of the run's steps with the most entropy go on with their most probable "
+        "other candidate, under the run's own settings and dice.")),
 )  # fmt: skip
 
 
@@ -63,16 +64,19 @@ FORKS = PagePart("forks", figures.fork_points, _of)
 def draw(view: DecodeView, trace: Trace) -> None:
     """The button that forks a run, the figure of its fork points, and their list."""
     steps = _steps(trace)
-    words = (
-        f"The {counted(len(steps), 'step')} with the most entropy of {len(trace.token_steps):,}; "
-        f"up to {counted(_tokens(trace, steps), 'token')}."
+    words = tr(
+        "The {steps} with the most entropy of {all:,}; up to {tokens}.",
+        steps=counted(len(steps), "step"),
+        all=len(trace.token_steps),
+        tokens=counted(_tokens(trace, steps), "token"),
     )
     if len(steps) < len(_requested(trace)):
-        words += f" Their runs have {MOST_TOKENS:,} tokens at most together."
+        limit = tr("Their runs have {most:,} tokens at most together.", most=MOST_TOKENS)
+        words = f"{words} {limit}"
     bar.measure(
         view,
         _WORK,
-        "Find fork points",
+        N_("Find fork points"),
         partial(_start, view, trace),
         words,
         row="forks-row",
@@ -80,7 +84,9 @@ def draw(view: DecodeView, trace: Trace) -> None:
         icon="call_split",
         disabled=not steps or not view.may_load(str(value("model"))) or "decode" in view.jobs,
         options=(_COUNT.key,),
-        progress=lambda job: "{:,} of {:,} steps".format(*job.counts),
+        progress=lambda job: tr(
+            "{done:,} of {total:,} steps", done=job.counts[0], total=job.counts[1]
+        ),
     )
     points = view.fork_points_of(trace)
     if not points:
@@ -127,7 +133,7 @@ def find(job: Job, trace: Trace, steps: list[int]) -> ForkedRun | None:
     def on_fork(count: int) -> None:
         job.counts = count, len(steps)
 
-    points = job.compute("Forking", fork_points_checked, model, trace, steps, on_fork=on_fork)
+    points = job.compute(N_("Forking"), fork_points_checked, model, trace, steps, on_fork=on_fork)
     return ForkedRun(trace, points) if points else None
 
 
@@ -152,11 +158,11 @@ def _cells(point: ForkPoint) -> tuple[str, ...]:
     own, other = (visible_token(c.text, 24) for c in (point.step.chosen, point.other))
     after = point.together_after
     return (
-        f"step {nth(point.at_step)}",
-        f"{other} for {own}",
+        tr("step {number}", number=nth(point.at_step)),
+        tr("{other} for {own}", other=other, own=own),
         percent(point.other.raw_prob),
-        f"{point.changed} of {point.length} differ",
-        "not together again" if after is None else f"together after {after}",
+        tr("{changed} of {length} differ", changed=point.changed, length=point.length),
+        tr("not together again") if after is None else tr("together after {tokens}", tokens=after),
         f"{point.logprob_change:+.2f}".replace("-", "−"),
     )
 

@@ -11,6 +11,7 @@ from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.validation import brief
+from core.language import N_, Message
 from pages.ui.run import shared
 from pages.ui.run.request import Request
 from pages.ui.widgets.controls.control import Read, Text, always, declare
@@ -31,11 +32,15 @@ def _known(text: str, *, several: bool) -> Any:
     held: dict[tuple[str, str], Any] = _SEQUENCES if several else _TOKENS
     found = held.get((shared.model(), text))
     if found is None:
-        what = "tokens of its own spell" if several else "token of its own is"
-        raise ConfigError(
-            f"Press Run on Decode, or name it as #id: only the loaded model can tell which {what} "
-            f"{brief(text)}."
+        one = N_(
+            "Press Run on Decode, or name it as #id: only the loaded model can tell which token of "
+            "its own is {text}."
         )
+        many = N_(
+            "Press Run on Decode, or name it as #id: only the loaded model can tell which tokens "
+            "of its own spell {text}."
+        )
+        raise ConfigError(Message(many if several else one, text=brief(text)))
     return found
 
 

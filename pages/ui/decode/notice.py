@@ -12,6 +12,7 @@ from core.decoding.shaping.config import PENALTIES, WATERMARKS
 from core.figures.base.labels import NBSP, percent, stage_name
 from core.figures.constraint.words import allowed_words, step_of
 from core.figures.samplers.xtc import xtc_words
+from core.language import tr
 from pages.ui.decode.methods import repeats
 
 # From this on no setting changes much.
@@ -30,72 +31,94 @@ def words(trace: Trace, step: TokenStep) -> str:
         _unknown(trace, step),
     ]
     listed = "\n".join(f"- {point}" for point in points if point)
-    return f"## What to notice\n\n{listed}".replace(NBSP, " ")
+    return f"## {tr('What to notice')}\n\n{listed}".replace(NBSP, " ")
 
 
 def _certainty(trace: Trace, step: TokenStep) -> str:
     likeliest = max(step.candidates, key=attrgetter("raw_prob"))
     top = likeliest.raw_prob
-    least = "" if trace.known is None else " at least"
+    numbers = {"probability": percent(top), "entropy": step.entropy}
+    if top < _SURE and trace.known is None:
+        return tr(
+            "The likeliest token has {probability}, and the entropy is {entropy:.2f} nats: several "
+            "tokens compete.",
+            **numbers,
+        )
     if top < _SURE:
-        return (
-            f"The likeliest token has {percent(top)}, and the entropy is{least} {step.entropy:.2f} "
-            "nats: several tokens compete."
+        return tr(
+            "The likeliest token has {probability}, and the entropy is at least {entropy:.2f} "
+            "nats: several tokens compete.",
+            **numbers,
         )
     if likeliest.removed_by is not None and likeliest.removed_by != "argmax":
-        stage = stage_name(likeliest.removed_by)
-        return f"One token has {percent(top)} in the model; it is removed by {stage}."
+        return tr(
+            "One token has {probability} in the model; it is removed by {stage}.",
+            probability=percent(top),
+            stage=stage_name(likeliest.removed_by),
+        )
     open_step = max(trace.token_steps, key=lambda candidate_step: candidate_step.entropy)
-    where = ""
-    if max(candidate.raw_prob for candidate in open_step.candidates) < _SURE:
-        where = f" The model was least sure at step {nth(open_step.index)}."
-    return f"One token has {percent(top)}: hardly any setting changes it.{where}"
+    sure = tr(
+        "One token has {probability}: hardly any setting changes it.", probability=percent(top)
+    )
+    if max(candidate.raw_prob for candidate in open_step.candidates) >= _SURE:
+        return sure
+    number = nth(open_step.index)
+    return f"{sure} {tr('The model was least sure at step {number}.', number=number)}"
 
 
 def _choice(trace: Trace, step: TokenStep) -> str:
     chosen = step.chosen
     if step.forced_as == "given":
-        return (
-            f"The token was given in place of the pick: it has {percent(chosen.raw_prob)}, rank "
-            f"{chosen.rank:,}."
+        return tr(
+            "The token was given in place of the pick: it has {probability}, rank {rank:,}.",
+            probability=percent(chosen.raw_prob),
+            rank=chosen.rank,
         )
     if step.origin == "forced":
-        return "The token was put there, whatever its probability."
+        return tr("The token was put there, whatever its probability.")
     if step.origin == "server":
-        return (
+        return tr(
             "The server drew this token by its own settings and dice, which nobody can repeat "
-            f"here; the model gave it {percent(chosen.raw_prob)}."
+            "here; the model gave it {probability}.",
+            probability=percent(chosen.raw_prob),
         )
     if isinstance(trace.config, Greedy):
         return _greedy_choice(step)
     if step.compared:
-        return "The score decides: probability less the similarity to a token before it."
+        return tr("The score decides: probability less the similarity to a token before it.")
     if step.stages[-1].kept == 1:
-        return "One token alone can be drawn: every seed draws it."
+        return tr("One token alone can be drawn: every seed draws it.")
     likeliest = _likeliest(step)
     if likeliest == chosen and chosen.rank == 1:
-        return "The draw took the likeliest token; another seed may draw another one."
-    drawn = (
-        f"The draw took the model's rank {chosen.rank:,}: {percent(chosen.raw_prob)} in the model, "
-        f"{percent(chosen.prob)} in the final distribution."
+        return tr("The draw took the likeliest token; another seed may draw another one.")
+    drawn = tr(
+        "The draw took the model's rank {rank:,}: {raw} in the model, {final} in the final "
+        "distribution.",
+        rank=chosen.rank,
+        raw=percent(chosen.raw_prob),
+        final=percent(chosen.prob),
     )
     if likeliest is None:
         return drawn
     if likeliest == chosen:
-        return f"{drawn} Greedy decoding would have taken it too."
-    return f"{drawn} Greedy decoding would have taken rank {likeliest.rank:,}."
+        return f"{drawn} {tr('Greedy decoding would have taken it too.')}"
+    greedy = tr("Greedy decoding would have taken rank {rank:,}.", rank=likeliest.rank)
+    return f"{drawn} {greedy}"
 
 
 def _greedy_choice(step: TokenStep) -> str:
     chosen = step.chosen
     if chosen.rank == 1:
-        return "Greedy decoding takes rank 1, however close the others come."
+        return tr("Greedy decoding takes rank 1, however close the others come.")
     before = [stage for stage in step.stages if stage.name not in ("argmax", "final")][-1]
     prob = before.probs[step.candidates.index(chosen)]
-    return (
-        f"Greedy decoding takes the likeliest token after {stage_name(before.name)}: the model's "
-        f"rank {chosen.rank:,}, with {percent(chosen.raw_prob)} in the model and {percent(prob)} "
-        "after that stage."
+    return tr(
+        "Greedy decoding takes the likeliest token after {stage}: the model's rank {rank:,}, with "
+        "{raw} in the model and {probability} after that stage.",
+        stage=stage_name(before.name),
+        rank=chosen.rank,
+        raw=percent(chosen.raw_prob),
+        probability=percent(prob),
     )
 
 
@@ -113,9 +136,11 @@ def _likeliest(step: TokenStep) -> Candidate | None:
 def _unknown(trace: Trace, step: TokenStep) -> str:
     if trace.known is None or step.origin == "server":
         return ""
-    return (
-        f"The server names the {trace.known} likeliest tokens; {percent(step.tail_mass)} are on "
-        "others. A draw that falls on these is refused; top-k below that number keeps it from them."
+    return tr(
+        "The server names the {known} likeliest tokens; {mass} are on others. A draw that falls on "
+        "these is refused; top-k below that number keeps it from them.",
+        known=trace.known,
+        mass=percent(step.tail_mass),
     )
 
 
@@ -132,7 +157,10 @@ def _cuts(step: TokenStep) -> str:
     if not cut or step.origin in ("forced", "server"):
         return ""
     stage, everything = cut[-1], step.stages[0].kept
-    return (
-        f"After {stage_name(stage.name)} {stage.kept:,} of {everything:,} tokens can be drawn; the "
-        "others have the upper bar only."
+    return tr(
+        "After {stage} {kept:,} of {all:,} tokens can be drawn; the others have the upper bar "
+        "only.",
+        stage=stage_name(stage.name),
+        kept=stage.kept,
+        all=everything,
     )

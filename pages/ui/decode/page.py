@@ -13,6 +13,7 @@ import streamlit as st
 from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
 from core.figures.opening import contested_step
+from core.language import N_, tr
 from pages.ui import platform, registry
 from pages.ui.decode import controls, state, tabs
 from pages.ui.decode.methods import contrastive_decoding, repeats
@@ -47,7 +48,7 @@ def draw(view: DecodeView) -> None:
     """The text and the figures; while a run goes on, the text streams and the figures wait."""
     panel.failure(view.failure)
     panel.draw(
-        view, "the model continues the prompt.", partial(_live, view), partial(_finished, view)
+        view, N_("the model continues the prompt."), partial(_live, view), partial(_finished, view)
     )
     there = view.trace is not None and bool(view.steps)
     if there:
@@ -69,6 +70,11 @@ def redraw_step() -> None:
     platform.rerun(STEP, WATCH)
 
 
+def _redraw_marked() -> None:
+    """End a callback that selects another step of a run whose text marks that step's repeat."""
+    platform.rerun(TEXT, STEP, WATCH)
+
+
 def redraw_knobs() -> None:
     """End a callback of a knob: how the step is shaped, and what a link says of the controls."""
     platform.rerun(STEP, NOTE, panel.SAVE, WATCH)
@@ -86,21 +92,22 @@ def _painted(view: DecodeView) -> None:
 def _live(view: DecodeView, job: Job) -> None:
     trace = view.partial_trace(job)
     with panel.box():
-        panel.running(job, counted(job.tokens, "token"))
+        panel.running(job, tr(counted(job.tokens, "token")))
         if trace is not None:
             _strip(view, trace, live=True)
 
 
 def _finished(view: DecodeView, trace: Trace) -> None:
-    tokens = counted(len(trace.token_ids), "token")
+    tokens = tr(counted(len(trace.token_ids), "token"))
     with panel.box():
-        ended = panel.ENDED[trace.finish_reason]
+        ended = tr(panel.ENDED[trace.finish_reason])
         panel.head(view, trace, tokens, ended, draft=contrastive_decoding.draft())
         platform.part(_strip, key=TEXT)(view, trace, live=False)
 
 
 def _strip(view: DecodeView, trace: Trace, *, live: bool) -> None:
     by = str(value("color"))
+    step = None if live else view.step
     token_strip.draw(
         view,
         trace,
@@ -108,8 +115,9 @@ def _strip(view: DecodeView, trace: Trace, *, live: bool) -> None:
         by=by,
         live=live,
         marked=state.uncertain_steps(trace),
-        repeated=() if live or view.step is None else repeats.steps(trace, view.step),
-        then=redraw_step,
+        repeated=repeats.steps(trace, step) if step else (),
+        repeated_in_prompt=repeats.prompt_span(trace, step) if step else None,
+        then=_redraw_marked if trace.config.shaping.dry_multiplier else redraw_step,
         rested=partial(platform.rerun, REST),
     )
     with st.container(

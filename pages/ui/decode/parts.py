@@ -13,6 +13,7 @@ from core.figures.base.figure import Figure
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.paper import Paper
 from core.figures.samplers.state import sampler_of
+from core.language import tr
 from pages.ui.decode.state import DecodeView, median_run
 from pages.ui.run.figures import constraint
 from pages.ui.run.parts import FigureWindow, PagePart, selected_step, windows_of
@@ -83,8 +84,11 @@ def timed_runs(
     """
     compared = view.compared
     if compared is None:
-        return [("Cache on" if trace.config.use_cache else "Cache off", trace)], []
-    runs = [("Cache on", median_run(compared.on)), ("Cache off", median_run(compared.off))]
+        return [(tr("Cache on") if trace.config.use_cache else tr("Cache off"), trace)], []
+    runs = [
+        (tr("Cache on"), median_run(compared.on)),
+        (tr("Cache off"), median_run(compared.off)),
+    ]
     return runs, list(compared)
 
 

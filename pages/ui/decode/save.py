@@ -8,6 +8,7 @@ from core.export.tables import tables_of
 from core.export.web.run_page import PAPER
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
+from core.language import tr
 from pages.ui.decode.branches import TREE
 from pages.ui.decode.forks import FORKS
 from pages.ui.decode.methods.strategies import strategy_of
@@ -25,7 +26,12 @@ def parts(view: DecodeView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
     rows = (HEATMAP, *STEP, *of_strategy, CONSTRAINT, *RUN, FORKS, PINS, TREE)
     figures = saved_parts(rows, view, trace, paper)
     if view.compared is None:
-        figures.append(Part("time-of-the-cache", needs="press “Time the cache” under Time first"))
+        figures.append(
+            Part(
+                "time-of-the-cache",
+                needs=tr("press “Measure the time with and without the cache” under Time first"),
+            )
+        )
     return figures
 
 

@@ -14,6 +14,7 @@ from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.figures.base.records import texts_in
 from core.figures.opening import contested_step
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.decode.trees import SessionTree, first_run
 from pages.ui.run import address
@@ -25,12 +26,12 @@ from pages.ui.widgets.controls import link
 MAX_GIVEN = 4_000
 MOST_TREES = 4
 # Key of the tabs, and the title of the one of the tree.
-LOOK, BRANCHES = "look", "Branches"
+LOOK, BRANCHES = "look", N_("Branches")
 # In the address.
 STEP, _GIVEN = "step", "given"
 # In the session: what a link says of the inputs for which it gives tokens.
 GIVEN_FOR, _GIVEN_KEYS = "given_for", ("model", "prompt", "method")
-_OTHERWISE = "the page's own choice is selected"
+_OTHERWISE = N_("the page's own choice is selected")
 
 
 class LinkedStep(Protocol):
@@ -182,7 +183,7 @@ class DecodeView(View):
         if fork and tree:
             tree.grow(fork, trace, request)
             if len(tree.tree.branches) == 2:
-                st.session_state[platform.key(LOOK)] = BRANCHES
+                st.session_state[platform.key(LOOK)] = tr(BRANCHES)
         else:
             super().keep(trace, request)
 
@@ -243,8 +244,14 @@ def follow_link(view: LinkedStep, otherwise: str) -> None:
     if step is not None and step < len(view.steps):
         view.select(step)
     elif view.linked:
-        problem = f"{link.quoted(view.linked)} in the link is no step of this run"
-        link.report(f"{problem} (numbers in links begin at 0): {otherwise}.")
+        link.report(
+            tr(
+                "{step} in the link is no step of this run (numbers in links begin at 0): "
+                "{otherwise}.",
+                step=link.quoted(view.linked),
+                otherwise=tr(otherwise),
+            )
+        )
     view.linked = ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from html import escape
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
 from core.figures.samplers.state import sampler_of
+from core.language import N_, tr
 from pages.ui import platform, registry
 from pages.ui.decode import (
     another,
@@ -45,7 +47,7 @@ from pages.ui.widgets.controls.control import defaults, value
 # What keeps the heatmap and the selected step on one screen.
 HEATMAP_ROWS = 6
 _READY = ("uncertainty", "state", "arithmetic", "prompt", "time")
-_UNCERTAIN = "U: the next step with more entropy than the run has on average"
+_UNCERTAIN = N_("U: the next step with more entropy than the run has on average")
 
 
 def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
@@ -114,33 +116,33 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
         **constraint.tab(
             view, trace, parts.CONSTRAINT, view.selected, partial(select_step, view, redraw)
         ),
-        "uncertainty": Tab("Uncertainty", partial(along, parts.UNCERTAINTY)),
+        "uncertainty": Tab(N_("Uncertainty"), partial(along, parts.UNCERTAINTY)),
         **(
-            {"second": Tab("Two forwards", partial(_contrasts, view, trace))}
+            {"second": Tab(N_("Two forwards"), partial(_contrasts, view, trace))}
             if trace.config.shaping.contrasts
             else {}
         ),
         **(
-            {"layers": Tab("DoLa layers", partial(along, parts.LAYERS))}
+            {"layers": Tab(N_("DoLa layers"), partial(along, parts.LAYERS))}
             if trace.config.shaping.dola_layers
             else {}
         ),
         **(
-            {"watermark": Tab("Watermark", partial(guided.draw, view, trace, redraw))}
+            {"watermark": Tab(N_("Watermark"), partial(guided.draw, view, trace, redraw))}
             if guided.is_marked(trace)
             else {}
         ),
         **(
-            {"state": Tab("Sampler's state", partial(along, parts.STATE))}
+            {"state": Tab(N_("Sampler's state"), partial(along, parts.STATE))}
             if sampler_of(trace)
             else {}
         ),
-        "forks": Tab("Fork points", partial(forks.draw, view, trace)),
-        "arithmetic": Tab("Arithmetic", partial(_arithmetic, view, trace)),
-        "prompt": Tab("Prompt predictions", partial(_prompt, view, trace)),
-        "time": Tab("Time", partial(_time, view, trace, redraw)),
+        "forks": Tab(N_("Fork points"), partial(forks.draw, view, trace)),
+        "arithmetic": Tab(N_("Arithmetic"), partial(_arithmetic, view, trace)),
+        "prompt": Tab(N_("Prompt predictions"), partial(_prompt, view, trace)),
+        "time": Tab(N_("Time"), partial(_time, view, trace, redraw)),
         "pins": Tab(
-            "Pinned tokens",
+            N_("Pinned tokens"),
             partial(pins.draw, view, trace, partial(select_step, view, redraw), redraw),
         ),
         **{
@@ -152,7 +154,7 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
         del drawings["forks"]
     look = platform.key(state.LOOK)
     if look not in st.session_state and platform.key(pins.KEY) in st.query_params:
-        st.session_state[look] = drawings["pins"].title
+        st.session_state[look] = tr(drawings["pins"].title)
     panel.tabs(state.LOOK, drawings, linked=False, ready=_READY)
 
 
@@ -203,25 +205,25 @@ def _links(view: DecodeView, trace: Trace) -> None:
     with st.container(key=platform.key("step-links"), gap="small"):
         with st.container(horizontal=True, gap="small"):
             st.button(
-                "Open this step in the lab",
+                tr("Open this step in the lab"),
                 key=platform.key("open_in_lab"),
                 icon=":material/science:",
                 on_click=_open_in_lab,
                 args=(view,),
             )
             st.button(
-                "Open this step in Inside",
+                tr("Open this step in Inside"),
                 key=platform.key("open_inside"),
                 icon=":material/account_tree:",
                 on_click=_open_inside,
                 args=(view,),
             )
             st.button(
-                "Compare this run",
+                tr("Compare this run"),
                 key=platform.key("compare_run"),
                 icon=":material/compare:",
                 on_click=partial(another.compare, view, trace),
-                help="Beside the run that it went on from, else the one before it, on Compare.",
+                help=tr("Beside the run that it went on from, else the one before it, on Compare."),
             )
         panel.made_by(settings_caption(trace))
 
@@ -248,9 +250,9 @@ def _step_head(view: DecodeView, trace: Trace, shaped: work.Shaped) -> None:
     ):
         marked = tuple(state.uncertain_steps(trace))
         stepper.draw(token_strip.KEY, view.selected, len(view.steps), marked)
-        st.html(f'<span class="de-keys" title="{_UNCERTAIN}">Keys ← → U</span>', width="content")
-        reshaped = "Knobs reshape this step."
-        reshaped = reshaped if work.reshapes(shaped.trace.config) else ""
+        hint, keys = escape(tr(_UNCERTAIN)), escape(tr("Keys ← → U"))
+        st.html(f'<span class="de-keys" title="{hint}">{keys}</span>', width="content")
+        reshaped = N_("Knobs reshape this step.") if work.reshapes(shaped.trace.config) else ""
         panel.note(_changed(shaped), reshaped)
         another.draw(view, trace, trace.token_steps[shaped.step.index])
 
@@ -259,8 +261,8 @@ def _changed(shaped: work.Shaped) -> str:
     if shaped.error or not shaped.changed:
         return shaped.error
     if shaped.waiting:
-        return "Reading this step's logits…"
-    return "The bars show this step under the new knobs."
+        return tr("Reading this step's logits…")
+    return tr("The bars show this step under the new knobs.")
 
 
 def _arithmetic(view: DecodeView, trace: Trace) -> None:
@@ -313,7 +315,7 @@ def _compare(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None
         key=platform.key("compare"), horizontal=True, vertical_alignment="center", gap="small"
     ):
         st.button(
-            "Measure the time with and without the cache",
+            tr("Measure the time with and without the cache"),
             key=platform.key("compare_cache"),
             icon=":material/timer:",
             disabled=job is not None or not may_load or view.active("decode") is not None,
@@ -322,9 +324,10 @@ def _compare(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None
         if job is not None:
             platform.poll(_progress, bar.poll_seconds)(job, len(view.steps))
         else:
-            st.text(view.failures.get("compare", ""), width="stretch")
+            st.text(tr(view.failures.get("compare", "")), width="stretch")
 
 
 def _progress(job: Job, count: int) -> None:
     job.watch()
-    st.text(f"{job.stage} · {job.tokens} of {count} tokens", width="stretch")
+    done = tr("{done} of {total} tokens", done=job.tokens, total=count)
+    st.text(f"{tr(job.stage)} · {done}", width="stretch")

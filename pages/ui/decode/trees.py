@@ -10,6 +10,7 @@ from core.decoding.errors import TraceError
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import MAX_RUNS, RunTree
 from core.figures.base.labels import visible_token
+from core.language import N_, Message, tr
 from pages.ui import registry
 from pages.ui.run.request import Fork, Request
 from pages.ui.run.view import Source
@@ -17,7 +18,12 @@ from pages.ui.run.view import Source
 # Of all runs of a tree, which a session holds.
 MOST_TOKENS = 5_000
 NAME_LIMIT = 40
-_ROOT = {"example": "Example", "file": "File", "request": "Request", "many": "One of many"}
+_ROOT = {
+    "example": N_("Example"),
+    "file": N_("File"),
+    "request": N_("Request"),
+    "many": N_("One of many"),
+}
 
 
 def first_run(tree: RunTree) -> Trace:
@@ -29,7 +35,9 @@ def first_run(tree: RunTree) -> Trace:
     for branch in tree.branches:
         if registry.page_of(branch.trace.config.method) is registry.DECODE:
             return branch.trace
-    raise TraceError("This tree has no run that the Decode page shows: open the run's own file.")
+    raise TraceError(
+        Message("This tree has no run that the Decode page shows: open the run's own file.")
+    )
 
 
 def room_beside(trace: Trace, length: int) -> int:
@@ -53,7 +61,7 @@ class SessionTree:
     @classmethod
     def of(cls, trace: Trace, request: Request | None, source: Source) -> Self:
         """Return the tree of one run."""
-        return cls(RunTree.of(trace, _ROOT.get(source, "First run")), [request], [source])
+        return cls(RunTree.of(trace, tr(_ROOT.get(source, N_("First run")))), [request], [source])
 
     @classmethod
     def of_file(cls, tree: RunTree) -> Self:
@@ -81,10 +89,20 @@ class SessionTree:
             TraceError: one sentence.
         """
         if runs > self.room(length):
+            full = N_(
+                "This tree has no room for {runs} more: it holds {most} and {tokens} at most."
+            )
+            removable = N_(
+                "This tree has no room for {runs} more: it holds {most} and {tokens} at most. "
+                "Remove a branch first."
+            )
             raise TraceError(
-                f"This tree has no room for {counted(runs, 'run')} more: it holds "
-                f"{counted(MAX_RUNS, 'run')} and {counted(MOST_TOKENS, 'token')} at most."
-                + (" Remove a branch first." if len(self.tree.branches) > 1 else "")
+                Message(
+                    removable if len(self.tree.branches) > 1 else full,
+                    runs=counted(runs, "run"),
+                    most=counted(MAX_RUNS, "run"),
+                    tokens=counted(MOST_TOKENS, "token"),
+                )
             )
 
     def grow(self, fork: Fork, trace: Trace, request: Request | None) -> None:
@@ -112,7 +130,11 @@ class SessionTree:
         place, name = self.place(trace), " ".join(name.split())
         if not 0 < len(name) <= NAME_LIMIT:
             raise TraceError(
-                f"A run's name has 1 to {NAME_LIMIT} characters, got {len(name)}: it keeps its own."
+                Message(
+                    "A run's name has 1 to {most} characters, got {count}: it keeps its own.",
+                    most=NAME_LIMIT,
+                    count=len(name),
+                )
             )
         if place is not None:
             self.tree = self.tree.renamed(place, name)
@@ -123,5 +145,5 @@ def _name(fork: Fork, trace: Trace) -> str:
     given_steps = trace.token_steps[fork.at_step :][: len(fork.token_ids)]
     text = fork.text or "".join(step.chosen.text for step in given_steps)
     if not text:
-        return f"seed {getattr(trace.config, 'seed', 0)}"
+        return tr("seed {seed}", seed=getattr(trace.config, "seed", 0))
     return visible_token(" ".join(text.split()) or text, NAME_LIMIT)

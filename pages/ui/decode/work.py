@@ -12,6 +12,7 @@ from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
+from core.language import N_, Message, tr
 from pages.ui.decode import controls
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import CacheRuns, DecodeView
@@ -72,11 +73,14 @@ def selected(view: DecodeView, trace: Trace, step: TokenStep) -> Shaped:
     if not differs(trace.config, config):
         return Shaped(step, trace)
     if not reshapes(config):
-        sentence = f"Press Run to see {config.words} under these settings."
+        sentence = tr("Press Run to see {method} under these settings.", method=tr(config.words))
         return Shaped(step, trace, True, error=sentence)
     if not view.may_load(str(value("model"))):
         return Shaped(
-            step, trace, True, error="Choose this run's model in the sidebar to reshape its steps."
+            step,
+            trace,
+            True,
+            error=tr("Choose this run's model in the sidebar to reshape its steps."),
         )
     view.soon("logits", (view.number, step.index), lambda job: _read_logits(job, trace, step.index))
     try:
@@ -117,7 +121,7 @@ def _read_logits(job: Job, trace: Trace, index: int) -> tuple[Any, Any]:
     from core.decoding.autoregressive.reshape import logits_at
 
     model = jobs.load_for(job, trace)
-    return model, job.compute("Reading this step's logits", logits_at, model, trace, index)
+    return model, job.compute(N_("Reading this step's logits"), logits_at, model, trace, index)
 
 
 @jobs.in_background
@@ -131,7 +135,8 @@ def measure_cache(job: Job, trace: Trace, repeats: int = CACHE_PAIRS) -> CacheRu
     model, draft = jobs.load_for(job, trace), jobs.load_draft_for(job, trace)
     runs: dict[bool, list[Trace]] = {True: [], False: []}
     for pair in range(repeats + 1):
-        stage = f"Pair {pair} of {repeats}" if pair else "Warming up"
+        stage = Message("Pair {pair} of {count}", pair=pair, count=repeats)
+        stage = stage if pair else Message("Warming up")
         for use_cache in (pair % 2 == 0, pair % 2 == 1):
             job.steps.clear()
             config = Request.again(trace, use_cache=use_cache).config

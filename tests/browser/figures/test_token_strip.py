@@ -103,3 +103,31 @@ def test_a_long_prompt_leaves_the_text_in_sight_and_a_mark_turns_its_own_text(pa
     _show(page, 2, ["one", "\u202etwo", "three"], prompt="a\u202eb")
     left = page.evaluate(_PLACES)
     assert left == sorted(left)
+
+
+# A choice that waits for its figures, and presses elsewhere before they are there.
+HASTE = """() => {
+  document.addEventListener("de-choose", ({ detail }) => detail.shown.push(new Promise(() => {})))
+  const press = new PointerEvent("pointerdown", { bubbles: true, composed: true })
+  document.querySelectorAll(".tokens button")[2].click()
+  const before = [...picked]
+  document.body.dispatchEvent(press)
+  const after = [...picked]
+  document.body.dispatchEvent(press)
+  return [before, after]
+}"""
+
+
+def test_a_press_elsewhere_follows_the_choice_that_waits(page: Page) -> None:
+    _show(page, 1, ["a", "b", "c"])
+    assert page.evaluate(HASTE) == [[], [2]]
+    page.evaluate("new Promise((done) => setTimeout(done, 400))")
+    assert page.evaluate("picked") == [2]
+
+
+def test_a_stretch_of_the_prompt_is_marked_by_its_place_before_the_end(page: Page) -> None:
+    prompt = page.locator(".prompt")
+    for drawn, repeated, mark in ((1, [5, 2], ["b😀c"]), (2, [], []), (3, [99, 5], ["a\u0301😀"])):
+        _show(page, drawn, ["x"], prompt="a\u0301😀b😀c d", repeated=repeated)
+        assert prompt.text_content() == "a\u0301😀b😀c d"
+        assert prompt.locator(".repeated").all_text_contents() == mark

@@ -47,7 +47,7 @@ def test_a_run_s_constraint_is_put_back_into_the_controls(kind) -> None:
 
 def test_a_wrong_text_is_told_by_the_config() -> None:
     values = {**defaults(), **SHARED, "constraint": "regex", "rule_regex": "a("}
-    with pytest.raises(ConfigError, match="not a regular expression: unclosed group"):
+    with pytest.raises(ConfigError, match=r"^Rule is not a regular expression: unclosed group"):
         decode.config(values.__getitem__)
 
 

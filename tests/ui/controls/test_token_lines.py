@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core import ConfigError, Greedy, Sampling, Shaping, collect, load_model
@@ -73,13 +75,12 @@ def test_the_repeat_that_dry_finds_is_named_and_marked() -> None:
     trace = collect(model, [1, 2, 3, 4, 1, 2], config)
     step = trace.token_steps[0]
     assert repeats.found(trace, step) == {3: Repeat(2, 2)}
-    assert (
-        "DRY lowers 1 token: the last 2 tokens stand earlier too, at the prompt's token 1 to "
-        in (notice.words(trace, step))
-    )
+    words = notice.words(trace, step)
+    assert "DRY lowers 1 token that would continue a repeat." in words
+    assert "2 tokens of the text stand already at the prompt's tokens 1 to 2" in words
     # 1.0 * 1.75 ** (2 - 2).
     assert "The model's rank 2 loses most, 1 of its logit." in notice.words(trace, step)
-    assert repeats.lowered(trace, step) == "DRY lowers “␣c”: by 1 × 1.75^(2 − 2) = 1."
+    assert repeats.lowered(trace, step) == "DRY lowers the logit of “␣c”: by 1 × 1.75^(2 − 2) = 1."
     plain = collect(model, [1, 2, 3, 4, 1, 2], Greedy(max_new_tokens=2))
     assert repeats.found(plain, plain.token_steps[0]) == {}
     assert "DRY" not in notice.words(plain, plain.token_steps[0])
@@ -96,7 +97,10 @@ def test_the_token_that_dry_lowers_is_named_though_it_is_no_candidate() -> None:
     assert model.token_text(token) == " cat" and repeat.length == 7
     assert token not in [candidate.token_id for candidate in step.candidates]
     # 2 * 1.75 ** (7 - 2) = 32.826171875
-    assert repeats.lowered(trace, step) == "DRY lowers “␣cat”: by 2 × 1.75^(7 − 2) = 32.8."
+    assert (
+        repeats.lowered(trace, step)
+        == "DRY lowers the logit of “␣cat”: by 2 × 1.75^(7 − 2) = 32.8."
+    )
 
 
 def test_the_ranking_that_greedy_follows_is_the_one_after_bans() -> None:
@@ -129,6 +133,17 @@ def test_the_strip_marks_the_generated_part_of_the_stretch() -> None:
     assert repeats.steps(trace, step) == [0, 1]
     tokens = tokens_of(trace, LIGHT, "probability", repeated=repeats.steps(trace, step))
     assert ["repeated" in token[3].split() for token in tokens] == [True, True, *[False] * 4]
+
+
+def test_the_strip_marks_the_prompt_s_part_of_the_stretch() -> None:
+    model = ScriptedModel({(): [0.0, 0.1, 0.2, 0.3, 0.4]}, tokens=TOKENS, eos=None)
+    config = Sampling(max_new_tokens=3, shaping=Shaping(dry_multiplier=1.0))
+    trace = collect(model, [4, 1, 2, 3, 1, 2], config)
+    step, rest = trace.token_steps[0], "".join(TOKENS[at] for at in (1, 2, 3, 1, 2))
+    assert list(repeats.stretch(trace, step)) == [1, 2]
+    after = "".join(TOKENS[at] for at in (3, 1, 2))
+    assert repeats.prompt_span(trace, step) == (len(rest), len(after))
+    assert repeats.prompt_span(replace(trace, prompt="other", rendered_prompt=""), step) is None
 
 
 def test_the_lab_says_what_mirostat_leaves_out() -> None:

@@ -57,11 +57,11 @@ def go_on(app: AppTest, at: int, *, text: str = "", seed: int | None = None) -> 
     """Take the first other candidate of a step, or a text."""
     view_of(app).select(at)
     move(app.run(), "fork", True).run()
-    step = f"{view_of(app).number}_{at}"
+    run = view_of(app).number
     if text:
-        app.text_input(key=f"fork_text_{step}").set_value(text)
+        app.text_input(key=f"fork_text_{run}").set_value(text)
     if seed is not None:
-        app.number_input(key=f"fork_seed_{step}").set_value(seed)
+        app.number_input(key=f"fork_seed_{run}").set_value(seed)
     return settle(app.run().button(key="go_on").click().run())
 
 
@@ -116,7 +116,7 @@ def test_a_text_that_comes_with_the_press_is_taken(open_app: Open) -> None:
     app = first_run(open_app)
     view_of(app).select(3)
     move(app.run(), "fork", True).run()
-    app.text_input(key=f"fork_text_{view_of(app).number}_3").set_value(" home")
+    app.text_input(key=f"fork_text_{view_of(app).number}").set_value(" home")
     app = settle(app.button(key="go_on").click().run())
     assert shown(app).token_steps[3].text == " home"
 
@@ -186,11 +186,40 @@ def test_a_typed_text_stays_while_the_menu_is_closed(open_app: Open) -> None:
     app = first_run(open_app)
     view_of(app).select(3)
     move(app.run(), "fork", True).run()
-    key = f"fork_text_{view_of(app).number}_3"
+    key = f"fork_text_{view_of(app).number}"
     app.text_input(key=key).set_value(" home").run()
     for is_open in (False, True):
         move(app, "fork", is_open).run()
     assert app.text_input(key=key).value == " home"
+
+
+def test_a_typed_text_stays_while_another_step_is_drawn(open_app: Open) -> None:
+    app = first_run(open_app)
+    move(app, "fork", True).run()
+    field = next(field for field in app.text_input if field.label == "or type a text")
+    field.set_value(" home").run()
+    view_of(app).select(5)
+    app.run()
+    again = next(field for field in app.text_input if field.label == "or type a text")
+    assert (again.key, again.value) == (field.key, " home")
+    app = settle(app.button(key="go_on").click().run())
+    assert shown(app).token_steps[5].text == " home"
+    view_of(app).select(6)
+    move(app, "fork", True).run()
+    assert app.text_input(key=f"fork_text_{view_of(app).number}").value == ""
+
+
+def test_a_chosen_candidate_replaces_the_typed_text(open_app: Open) -> None:
+    app = first_run(open_app)
+    view_of(app).select(5)
+    move(app.run(), "fork", True).run()
+    run = view_of(app).number
+    app.text_input(key=f"fork_text_{run}").set_value(" home").run()
+    candidate = shown(app).token_steps[5].candidates[-1].token_id
+    app.selectbox(key=f"fork_token_{run}_5").set_value(candidate).run()
+    assert app.text_input(key=f"fork_text_{run}").value == ""
+    app = settle(app.button(key="go_on").click().run())
+    assert shown(app).token_ids[5] == candidate
 
 
 def test_a_pick_outside_the_candidates_is_told_by_its_text(open_app: Open) -> None:
@@ -272,12 +301,12 @@ def test_a_pressed_bar_chooses_the_candidate(open_app: Open) -> None:
 
 def test_other_dice_alone_make_a_run(open_app: Open) -> None:
     app = first_run(open_app)
-    before, step = shown(app), f"{view_of(app).number}_5"
+    before, run = shown(app), view_of(app).number
     view_of(app).select(5)
     move(app.run(), "fork", True).run()
-    app.selectbox(key=f"fork_token_{step}").set_value(another.NONE).run()
+    app.selectbox(key=f"fork_token_{run}_5").set_value(another.NONE).run()
     assert app.button(key="go_on").disabled
-    app.number_input(key=f"fork_seed_{step}").set_value(8).run()
+    app.number_input(key=f"fork_seed_{run}").set_value(8).run()
     app = settle(app.button(key="go_on").click().run())
     assert shown(app).token_ids[:5] == before.token_ids[:5]
     assert [branch.name for branch in tree_of(app).tree.branches] == ["First run", "seed 8"]
@@ -352,7 +381,7 @@ def test_a_text_whose_space_is_missing_is_told_of_the_candidate_with_it(open_app
     spaced = next(c for c in step.candidates if c.text.startswith(" "))
     view_of(app).select(at)
     move(app.run(), "fork", True).run()
-    field = f"fork_text_{view_of(app).number}_{at}"
+    field = f"fork_text_{view_of(app).number}"
     for text, said in ((spaced.text[1:], True), (spaced.text, False), ("zz", False)):
         app.text_input(key=field).set_value(text).run()
         assert (f", with a space, has rank {spaced.rank}." in texts(app)) == said

@@ -92,4 +92,4 @@ def test_the_page_names_the_token_that_dry_lowers(open_app: Open) -> None:
     app = run(open_app(prompt=twice, dry_multiplier="2"))
     view_of(app).select(0)
     app.run()
-    assert "DRY lowers “␣cat”: by 2 × 1.75^(7 − 2) = 32.8." in texts(app)
+    assert "DRY lowers the logit of “␣cat”: by 2 × 1.75^(7 − 2) = 32.8." in texts(app)

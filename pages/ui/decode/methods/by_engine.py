@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.decoding.by_engine.config import NO_BUDGET, ByEngine
+from core.language import N_
 from pages.ui.decode.methods.strategy import Strategy
 from pages.ui.resources import models
 from pages.ui.run import shared
@@ -10,14 +11,14 @@ from pages.ui.run.shared import SEED
 from pages.ui.widgets.controls.control import Number, declare
 
 ROWS = declare(
-    Number("thinking_token_budget", "Thinking budget of the server", NO_BUDGET, NO_BUDGET, 100_000,
-        field="thinking_token_budget",
+    Number("thinking_token_budget", N_("Thinking budget of the server"), NO_BUDGET, NO_BUDGET,
+        100_000, field="thinking_token_budget",
         acts=lambda read: read("method") == "engine",
-        help="Number of tokens after which vLLM ends the thinking, if it was started with "
-        "--reasoning-config. -1 sets no budget."),
+        help=N_("Number of tokens after which vLLM ends the thinking, if it was started with "
+        "--reasoning-config. -1 sets no budget.")),
 )  # fmt: skip
 STRATEGY = Strategy(
-    "By the engine",
+    N_("By the engine"),
     ByEngine,
     (*ROWS, SEED),
     more=("thinking_token_budget",),

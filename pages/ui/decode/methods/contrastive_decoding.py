@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.decoding.contrastive_decoding.config import ContrastiveDecoding
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
+from core.language import N_
 from core.models.places import DEFAULT_DRAFT
 from pages.ui.decode.methods.strategy import Strategy
 from pages.ui.resources import models
@@ -27,18 +28,18 @@ def _drafts() -> dict[str, str]:
 
 ROWS = (
     *declare(
-        Number("contrastive_beta", "Weight", 0.5, 0.0, 100.0, 0.1, short=True,
+        Number("contrastive_beta", N_("Weight"), 0.5, 0.0, 100.0, 0.1, short=True,
             field="shaping.contrastive_beta", acts=_is_chosen,
             help=SETTINGS["contrastive_beta"].help),
-        Number("contrastive_alpha", "Share", 0.1, 0.01, 1.0, 0.05, short=True,
+        Number("contrastive_alpha", N_("Share"), 0.1, 0.01, 1.0, 0.05, short=True,
             field="shaping.contrastive_alpha",
             acts=lambda read: _is_chosen(read) and bool(read("contrastive_beta")),
             help=SETTINGS["contrastive_alpha"].help),
     ),
 )  # fmt: skip
 (_DRAFT,) = declare(
-    Menu(DRAFT, "Draft", DEFAULT_DRAFT, _drafts, free=models.free_choice, width=220,
-        help="The weaker model: what it makes likely too counts less."),
+    Menu(DRAFT, N_("Draft"), DEFAULT_DRAFT, _drafts, free=models.free_choice, width=220,
+        help=N_("The weaker model: what it makes likely too counts less.")),
 )  # fmt: skip
 
 
@@ -54,7 +55,7 @@ def draft_of(trace: Trace) -> dict[str, str]:
 
 
 STRATEGY = Strategy(
-    "Contrastive decoding",
+    N_("Contrastive decoding"),
     ContrastiveDecoding,
     (*ROWS, SEED),
     beside=("contrastive_beta", "contrastive_alpha", DRAFT),

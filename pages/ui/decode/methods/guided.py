@@ -13,6 +13,7 @@ from core.decoding.shaping.settings.guidance import LAYERS
 from core.decoding.shaping.settings.watermarks import SCHEMES, keys_in
 from core.evaluation.false_positives import false_positive_words
 from core.figures.base.labels import visible_token
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.decode import parts
 from pages.ui.decode.state import DecodeView
@@ -74,8 +75,8 @@ _SECOND = (
             "",
             field="shaping.dola_layers",
             max_chars=200,
-            placeholder="high, low, or 1,3",
-            form=(LAYERS, "high, low, or numbers with commas between"),
+            placeholder=N_("high, low, or 1,3"),
+            form=(LAYERS, N_("high, low, or numbers with commas between")),
             help=_LAYERS.help,
         )
     ),
@@ -124,10 +125,10 @@ _MARKS = (
 ROWS = (*_SECOND, *_MARKS)
 SECOND_KEYS, MARK_KEYS = (tuple(row.key for row in rows) for rows in (_SECOND, _MARKS))
 declare(
-    Text(_EDITED, "Another word there", "", max_chars=100, width=260,
-        placeholder=" cat, or #42",
-        help="One token in place of the selected one: its text, with the space before a word, or "
-        "#id. The detector reads the text again."),
+    Text(_EDITED, N_("Another word there"), "", max_chars=100, width=260,
+        placeholder=N_(" cat, or #42"),
+        help=N_("One token in place of the selected one: its text, with the space before a word, "
+        "or #id. The detector reads the text again.")),
 )  # fmt: skip
 
 
@@ -143,7 +144,8 @@ def draw(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
         if view.step is not None:
             with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
                 control.draw(_EDITED)
-                st.text(f"in place of {visible_token(view.step.chosen.text, 24)}", width="content")
+                token = visible_token(view.step.chosen.text, 24)
+                st.text(tr("in place of {token}", token=token), width="content")
             words = _edit(view, trace, str(value(_EDITED)))
         figure.chart(
             parts.WATERMARK.part(view, trace),
@@ -154,7 +156,7 @@ def draw(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
         if words:
             st.text(words)
         for name in trace.config.shaping.active(WATERMARKS):
-            st.text(false_positive_words(name))
+            st.text(tr(false_positive_words(name)))
 
 
 def _edit(view: DecodeView, trace: Trace, word: str) -> str:
@@ -163,7 +165,7 @@ def _edit(view: DecodeView, trace: Trace, word: str) -> str:
         view.drop(_EDITED)
         return ""
     if not view.may_load(str(value("model"))):
-        return "Choose this run's model in the sidebar to edit its text."
+        return tr("Choose this run's model in the sidebar to edit its text.")
     at = view.selected
     _, ready = view.soon(_EDITED, (view.number, at, word), lambda job: _read(job, trace, at, word))
     if not ready and not view.error(_EDITED):
@@ -178,12 +180,12 @@ def _wait(view: DecodeView) -> None:
         job.watch()
     if view.news:
         st.rerun()
-    st.text("Reading the edited text…")
+    st.text(tr("Reading the edited text…"))
 
 
 def _read(job: Job, trace: Trace, at: int, word: str) -> Trace:
     from core.decoding.reading.read import read_edited
 
     model = jobs.load_for(job, trace)
-    read: Trace = job.compute("Reading the edited text", read_edited, model, trace, at, word)
+    read: Trace = job.compute(N_("Reading the edited text"), read_edited, model, trace, at, word)
     return read

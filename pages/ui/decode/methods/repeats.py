@@ -7,6 +7,7 @@ from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.repeats import Repeat, repeats
 from core.figures.base.labels import visible_token
+from core.language import tr
 
 
 def found(trace: Trace, step: TokenStep) -> dict[int, Repeat]:
@@ -35,11 +36,14 @@ def lowered(trace: Trace, step: TokenStep) -> str:
     token, repeat = max(matches.items(), key=lambda item: item[1])
     if token not in texts:
         return ""
-    most = " most" if len(matches) > 1 else ""
-    return (
-        f"DRY lowers “{visible_token(texts[token], 24)}”{most}: by {multiplier:g} × {base:g}^"
-        f"({repeat.length} − {allowed}) = {repeat.penalty(multiplier, base, allowed):.3g}."
-    )
+    penalty = repeat.penalty(multiplier, base, allowed)
+    numbers = {
+        "token": visible_token(texts[token], 24),
+        "formula": f"{multiplier:g} × {base:g}^({repeat.length} − {allowed}) = {penalty:.3g}",
+    }
+    if len(matches) > 1:
+        return tr("DRY lowers the logit of “{token}” most: by {formula}.", **numbers)
+    return tr("DRY lowers the logit of “{token}”: by {formula}.", **numbers)
 
 
 def stretch(trace: Trace, step: TokenStep) -> range:
@@ -56,26 +60,69 @@ def steps(trace: Trace, step: TokenStep) -> list[int]:
     return [at - begin for at in stretch(trace, step) if at >= begin]
 
 
+def prompt_span(trace: Trace, step: TokenStep) -> tuple[int, int] | None:
+    """Return where that stretch begins and ends in the prompt, in characters before its end.
+
+    None without one there, or if the texts of the prompt's tokens don't end the prompt as it is
+    shown, as those of parts of a character.
+    """
+    earlier, count = stretch(trace, step), len(trace.prompt_ids)
+    if not earlier or earlier[0] >= count or trace.prompt_step is None:
+        return None
+    texts = [position.text for position in trace.prompt_step.positions]
+    rest = "".join(texts[earlier[0] :])
+    if len(texts) != count or not (trace.rendered_prompt or trace.prompt).endswith(rest):
+        return None
+    return len(rest), len("".join(texts[min(earlier[-1] + 1, count) :]))
+
+
 def words(trace: Trace, step: TokenStep) -> str:
     """Return a sentence on the longest repeat, without the text of any token."""
     matches, earlier = found(trace, step), stretch(trace, step)
     if not earlier:
         return ""
     begin = len(trace.prompt_ids)
-    ends = [
-        f"the prompt's token {nth(at)}" if at < begin else f"step {nth(at - begin)}"
-        for at in (earlier[0], earlier[-1])
-    ]
-    where = ends[0] if len(earlier) == 1 else f"{ends[0]} to {ends[1]}"
     multiplier, base, allowed, *_ = trace.config.shaping.value_of("dry_multiplier")
     token, repeat = max(matches.items(), key=lambda item: item[1])
     penalty = repeat.penalty(multiplier, base, allowed)
     ranks = [candidate.rank for candidate in step.candidates if candidate.token_id == token]
-    most = (
-        f" The model's rank {ranks[0]:,} loses most, {penalty:.3g} of its logit." if ranks else ""
+    return " ".join(
+        filter(
+            None,
+            [
+                tr(
+                    "DRY lowers {tokens} that would continue a repeat.",
+                    tokens=counted(len(matches), "token"),
+                ),
+                tr(
+                    "The longest repeat: the last {tokens} of the text stand already at {place} "
+                    "(dotted frame).",
+                    tokens=counted(len(earlier), "token"),
+                    place=_place(earlier, begin),
+                ),
+                tr(
+                    "The model's rank {rank:,} loses most, {penalty:.3g} of its logit.",
+                    rank=ranks[0],
+                    penalty=penalty,
+                )
+                if ranks
+                else "",
+            ],
+        )
     )
-    return (
-        f"DRY lowers {counted(len(matches), 'token')}: the last "
-        f"{counted(len(earlier), 'token')} stand earlier too, at {where}, and "
-        f"the longest repeat would go on.{most}"
-    )
+
+
+def _place(earlier: range, begin: int) -> str:
+    """Return the words for a stretch's place; its steps begin behind the prompt."""
+    first, last = earlier[0], earlier[-1]
+    if last < begin:
+        if first == last:
+            return tr("the prompt's token {number}", number=nth(first))
+        return tr("the prompt's tokens {first} to {last}", first=nth(first), last=nth(last))
+    if first < begin:
+        return tr(
+            "the prompt's token {first} to step {last}", first=nth(first), last=nth(last - begin)
+        )
+    if first == last:
+        return tr("step {number}", number=nth(first - begin))
+    return tr("steps {first} to {last}", first=nth(first - begin), last=nth(last - begin))

@@ -12,7 +12,7 @@ const NEXT_MS = 400;
 const TYPING = "input, textarea, select, [contenteditable], [role=slider], [role=radio], [role=tab], [role=menu], [role=listbox], [role=dialog]";
 
 function create(root) {
-  const strip = { root, selected: -1, sent: null, turn: 0, told: 0, timer: 0, live: false, send: null, marked: [] };
+  const strip = { root, selected: -1, sent: null, untold: null, turn: 0, told: 0, timer: 0, live: false, send: null, marked: [] };
   strip.prompt = root.querySelector(".prompt");
   strip.tokens = root.querySelector(".tokens");
   strip.tokens.addEventListener("click", (event) => {
@@ -26,12 +26,15 @@ function create(root) {
     if (next !== undefined) choose(strip, within(strip, next), false);
   };
   strip.onKey = (event) => onKey(strip, event);
+  strip.onPress = (event) => onPress(strip, event);
   strip.onPlay = ({ detail }) => detail.slot === strip.slot && reveal(strip, detail.until);
   return strip;
 }
 
 function destroy(strip) {
   document.removeEventListener("keydown", strip.onKey);
+  document.removeEventListener("pointerdown", strip.onPress, true);
+  document.removeEventListener("keydown", strip.onPress, true);
   document.removeEventListener("de-play", strip.onPlay);
   document.removeEventListener("de-step", strip.onStep);
   for (const timer of ["hovering", "timer", "resting", "nearing"]) clearTimeout(strip[timer]);
@@ -89,7 +92,7 @@ function choose(strip, index, focus) {
   if (strip.live) return;
   mark(strip, index);
   if (focus) buttons(strip)[index].focus({ preventScroll: true });
-  strip.sent = index;
+  strip.sent = strip.untold = index;
   strip.turn += 1;
   clearTimeout(strip.timer);
   clearTimeout(strip.nearing);
@@ -107,8 +110,18 @@ async function show(strip, index) {
   if (strip.turn === turn) report(strip, index);
 }
 
+// A press elsewhere is meant for the chosen token: the server hears of a waiting choice before it.
+function onPress(strip, event) {
+  const acts = event.type === "pointerdown" || event.key === "Enter" || event.key === " ";
+  if (strip.untold === null || !acts || strip.root.contains(event.composedPath()[0])) return;
+  clearTimeout(strip.timer);
+  strip.turn += 1;
+  report(strip, strip.untold);
+}
+
 function report(strip, index) {
   strip.told = performance.now();
+  strip.untold = null;
   strip.send(index);
   if (strip.rests) strip.resting = setTimeout(() => rest(strip), REST_MS);
   strip.nearing = setTimeout(() => {
@@ -146,12 +159,26 @@ function mark(strip, index) {
 function draw(strip, data) {
   strip.live = data.live;
   strip.root.style.setProperty("--mark", data.mark);
-  if (strip.prompt.textContent !== data.prompt) strip.prompt.textContent = data.prompt;
+  drawPrompt(strip, data);
   strip.root.querySelector(".text").classList.toggle("live", data.live);
   const all = buttons(strip);
   data.tokens.forEach((token, index) => place(strip, all[index], token, index));
   for (let index = all.length - 1; index >= data.tokens.length; index--) all[index].parentElement.remove();
   keepInView(strip, data);
+}
+
+// Python counts characters, a string of JavaScript halves of some.
+function drawPrompt(strip, { prompt, repeated = [] }) {
+  const drawn = JSON.stringify([prompt, repeated]);
+  if (strip.promptDrawn === drawn) return;
+  strip.promptDrawn = drawn;
+  const characters = repeated.length ? [...prompt] : [prompt];
+  const [from, to] = repeated.length ? repeated.map((count) => Math.max(0, characters.length - count)) : [1, 1];
+  const mark = document.createElement("span");
+  mark.className = "repeated";
+  mark.textContent = characters.slice(from, to).join("");
+  const around = [characters.slice(0, from), characters.slice(to)].map((part) => part.join(""));
+  strip.prompt.replaceChildren(around[0], ...(mark.textContent ? [mark] : []), around[1]);
 }
 
 // A chart that plays shows the text as far as it has come; tokens of no group are always there.
@@ -217,6 +244,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   if (data.drawn < strip.drawn) return undefined;
   strip.drawn = data.drawn;
   document.addEventListener("keydown", strip.onKey);
+  document.addEventListener("pointerdown", strip.onPress, true);
+  document.addEventListener("keydown", strip.onPress, true);
   document.addEventListener("de-play", strip.onPlay);
   document.addEventListener("de-step", strip.onStep);
   strip.key = data.key;
@@ -228,7 +257,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   strip.send = (index) => setStateValue("selected", index);
   const another = data.run !== strip.run;
   if (another) {
-    strip.sent = null;
+    strip.sent = strip.untold = null;
     reveal(strip, Infinity);
   }
   strip.run = data.run;

@@ -48,6 +48,7 @@ def draw(
     marked: Sequence[int] = (),
     forced: bool = True,
     repeated: Collection[int] = (),
+    repeated_in_prompt: tuple[int, int] | None = None,
     then: Callable[[], None] = lambda: None,
     rested: Callable[[], None] | None = None,
 ) -> None:
@@ -58,6 +59,7 @@ def draw(
         marked: steps that the key U goes to.
         forced: mark the tokens that were given.
         repeated: steps whose tokens are marked, as those that are repeated.
+        repeated_in_prompt: as in `draw_tokens`.
         then: called at the end of a choice's callback.
         rested: called once when no further choice follows.
     """
@@ -74,6 +76,7 @@ def draw(
         on_selected=partial(_on_selected, view, then),
         on_rested=rested,
         marked=marked,
+        repeated_in_prompt=repeated_in_prompt,
     )
 
 
@@ -90,6 +93,7 @@ def draw_tokens(
     on_rested: Callable[[], None] | None = None,
     marked: Sequence[int] = (),
     keys: bool = True,
+    repeated_in_prompt: tuple[int, int] | None = None,
 ) -> None:
     """Draw a strip of tokens behind the prompt.
 
@@ -100,6 +104,8 @@ def draw_tokens(
         on_rested: called once after choices, when no key or click has followed for a moment.
         marked: indices that the key U goes to.
         keys: the arrow keys choose a token while no other element has the focus.
+        repeated_in_prompt: where a marked stretch of the prompt begins and ends, in characters
+            before the prompt's end.
     """
     key = platform.key(key)
     _component(
@@ -107,6 +113,7 @@ def draw_tokens(
         data={
             "key": key,
             "prompt": ending(prompt),
+            "repeated": repeated_in_prompt or (),
             # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
             "tokens": tuple(tokens),
             "selected": selected,

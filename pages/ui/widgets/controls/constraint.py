@@ -7,13 +7,13 @@ from typing import Any
 
 from core.decoding.constraints.value import MAX_LENGTH, Constraint
 from core.decoding.errors import ConfigError
-from core.decoding.shaping.config import SETTINGS
-from core.language import N_, Message
+from core.language import N_, Message, tr
 from pages.ui.widgets.controls.control import Control, Text, declare, draw, value
 from pages.ui.widgets.controls.options import Menu
 
 _NONE = "none"
 _FIELD = "shaping.constraint"
+_RULE = N_("Rule")
 _KINDS = {
     _NONE: N_("None"),
     "choice": N_("Choices"),
@@ -44,7 +44,10 @@ def _value(kind: str, text: str) -> Constraint | None:
                 kind=Message(_KINDS[kind]),
             )
         )
-    return Constraint(kind, text)  # type: ignore[arg-type]
+    try:
+        return Constraint(kind, text)  # type: ignore[arg-type]
+    except ConfigError as error:
+        raise ConfigError(error.under(tr(_RULE))) from None
 
 
 def _text_of(kind: str, constraint: Constraint | None) -> str | None:
@@ -59,9 +62,11 @@ def _is_kind(kind: str, read: Any) -> bool:
 ROWS: tuple[Control, ...] = declare(
     Menu("constraint", N_("Constraint"), _NONE, _KINDS, field=_FIELD, to_field=lambda _: None,
         from_field=lambda held: held.kind if held else _NONE,
-        help=SETTINGS["constraint"].help.replace("KIND=TEXT, where the kind is", "a")),
+        help=N_("Allow only tokens that keep to a rule: choices (one a line), a regular "
+        "expression, a JSON schema or a Lark grammar. It acts first, on the answer alone, in "
+        "greedy too. A ban that would remove all allowed tokens doesn't act.")),
     *(
-        Text(f"rule_{kind}", N_("Rule"), "", height=110, max_chars=MAX_LENGTH, field=_FIELD,
+        Text(f"rule_{kind}", _RULE, "", height=110, max_chars=MAX_LENGTH, field=_FIELD,
             to_field=partial(_value, kind), from_field=partial(_text_of, kind),
             acts=partial(_is_kind, kind), placeholder=placeholder, help=text)
         for kind, (placeholder, text) in _TEXTS.items()
