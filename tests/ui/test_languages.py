@@ -16,19 +16,15 @@ from tests.ui.conftest import open_page
 
 # Pages whose rooms are converted, by their scripts.
 CONVERTED = (
-    "home.py",
-    "course.py",
-    "classroom.py",
-    "decode.py",
-    "beam.py",
-    "reasoning.py",
-    "sampling.py",
+    *("home.py", "course.py", "classroom.py", "decode.py", "diffusion.py", "inside.py"),
+    *("speculative.py", "beam.py", "reasoning.py", "sampling.py"),
 )
 # A sentence in English: three words, not a list of names.
 _SENTENCE = re.compile(r"[A-Za-z]{3,}[;:]? [a-z]{2,}[,;:]? [a-z]{2,}")
 # Texts of models and people, names, and quotations: no page translates these.
 _ALLOWED = re.compile(
     r"Decoding Explorer|Once upon a time|embedded:\w+|smollm2|Hugging Face"
+    r"|universal assisted generation"
     r"|(un)?processed prediction scores|log probabilities of the output tokens"
 )
 

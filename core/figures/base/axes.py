@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...language import N_
-from .labels import NBSP, show_token
+from ...language import N_, tr
+from .labels import NBSP, show_token, unspaced
 from .paper import SMALL, Paper
 from .sheet import Properties, Sheet
 from .theme import Theme
@@ -31,6 +31,8 @@ def axis(theme: Theme, title: str = "", standoff: int = 4, /, **properties: obje
     outside the figure, a third of the update time of a figure of tokens.
     """
     font = {"size": 12, "color": theme.muted}
+    if isinstance(labels := properties.get("ticktext"), list):
+        properties["ticktext"] = [unspaced(label) for label in labels]
     return {
         "fixedrange": True,
         "automargin": False,
@@ -89,7 +91,7 @@ def token_sheet(
     """
     # More tokens than this aren't written below the axis of a page, so every n-th is.
     most = int((paper.width - left - 18) / _TICK) if paper.printed else MOST_TICKS
-    layout = {"xaxis": _token_axis(theme, title, names, most), "yaxis": yaxis}
+    layout = {"xaxis": _token_axis(theme, tr(title), names, most), "yaxis": yaxis}
     size = {"plot_height": 240, "left": left, "right": 18, "below": 116, "key_offset": 98}
     return Sheet(theme, paper, **{**size, "layout": layout, **parts})
 

@@ -96,10 +96,11 @@ function show(play, count) {
   play.shown = count;
   play.range.value = count;
   const whole = count === end(play) && !play.playing;
-  const [part, none, window, complete] = play.data.words;
-  const words = !whole ? (count ? part : none) : first || count < all ? window : complete;
-  const values = { shown: count, first: first + 1, all };
-  play.text.textContent = words.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  const { texts } = play.data;
+  const text = !whole
+    ? count ? texts.up_to : texts.none
+    : first || count < all ? texts.window : texts.all;
+  play.text.textContent = tr(text, { first: first + 1, count, all });
   play.settled = count >= all && !play.playing;
   document.dispatchEvent(new CustomEvent("de-play", { detail: { slot: play.data.slot, until: whole ? Infinity : count } }));
   lay(play);
@@ -184,7 +185,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   play.data = data;
   play.tell = setTriggerValue;
   play.range.max = data.count;
-  play.range.setAttribute("aria-label", data.words[4]);
+  play.range.setAttribute("aria-label", data.texts.label);
   follow(play, before);
   const figure = document.querySelector(`.${data.chart}`);
   play.watch.disconnect();

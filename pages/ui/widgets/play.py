@@ -17,23 +17,23 @@ from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
 TurnTo = Callable[[int], None]
-# By a column's name: a part of the columns from the first on, none of them, a window, all; the
-# slider's name.
-_WORDS = {
-    "step": (
-        N_("steps up to {shown}"),
-        N_("no step yet"),
-        N_("steps {first} to {shown} of {all}"),
-        N_("all {all} steps"),
-        N_("Steps shown"),
-    ),
-    "round": (
-        N_("rounds up to {shown}"),
-        N_("no round yet"),
-        N_("rounds {first} to {shown} of {all}"),
-        N_("all {all} rounds"),
-        N_("Rounds shown"),
-    ),
+# What is in sight of the chart, by the name of its columns: nothing, a part, a window, all; and the
+# slider's label.
+_TEXTS = {
+    "step": {
+        "none": N_("no step yet"),
+        "up_to": N_("steps up to {count}"),
+        "window": N_("steps {first} to {count} of {all}"),
+        "all": N_("all {all} steps"),
+        "label": N_("Steps shown"),
+    },
+    "round": {
+        "none": N_("no round yet"),
+        "up_to": N_("rounds up to {count}"),
+        "window": N_("rounds {first} to {count} of {all}"),
+        "all": N_("all {all} rounds"),
+        "label": N_("Rounds shown"),
+    },
 }
 
 _HTML = """
@@ -69,7 +69,7 @@ def draw(
         number: of the trace; another one begins with all of its window in sight.
         count: the steps of the whole run.
         turn: moves the window to a step.
-        word: what a column of the chart is, in `_WORDS`.
+        word: what a column of the chart is.
         like: for traces that give the outcome away, the trace in whose colours they are shown
             until the last step.
     """
@@ -89,7 +89,7 @@ def draw(
             "rows": area.get("rows"),
             "first": area["first"],
             "count": count,
-            "words": tuple(map(tr, _WORDS[word])),
+            "texts": {name: tr(text) for name, text in _TEXTS[word].items()},
             "like": like or {},
             "box": {side: area[side] for side in ("left", "right", "top", "bottom")},
             "paper": theme.paper,
