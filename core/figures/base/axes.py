@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...language import N_
+from ...language import N_, tr
 from .labels import NBSP, show_token
 from .paper import SMALL, Paper
 from .sheet import Properties, Sheet
@@ -89,7 +89,7 @@ def token_sheet(
     """
     # More tokens than this aren't written below the axis of a page, so every n-th is.
     most = int((paper.width - left - 18) / _TICK) if paper.printed else MOST_TICKS
-    layout = {"xaxis": _token_axis(theme, title, names, most), "yaxis": yaxis}
+    layout = {"xaxis": _token_axis(theme, tr(title), names, most), "yaxis": yaxis}
     size = {"plot_height": 240, "left": left, "right": 18, "below": 116, "key_offset": 98}
     return Sheet(theme, paper, **{**size, "layout": layout, **parts})
 
