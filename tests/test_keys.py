@@ -25,13 +25,13 @@ _ENGLISH = re.compile(r"[A-Z][a-z]{2,}( .*)?|.*[a-z] [a-z].*", re.DOTALL)
 # Files that look for words of others, and tables of words of ours.
 ALLOWED = {
     "core/decoding/constraints/value.py": "llguidance's sentences",
-    "core/decoding/record/layout.py": "pydantic's sentences",
+    "core/decoding/record/faults.py": "pydantic's sentences",
     "core/export/drawing/svg.py": "names of fonts",
     "core/figures/base/fonts.py": "names of fonts",
     "core/figures/base/measure.py": "names of fonts",
     "core/models/": "names in the files of models",
     "core/traces/data_path/text.py": "a value as Python writes it",
-    "pages/ui/inside/boxes.py": "a value as Python writes it",
+    "pages/ui/inside/rows.py": "a value as Python writes it",
     "pages/ui/run/jobs.py": "name of a class",
     "pages/ui/widgets/style.py": "how browsers name themselves",
 }

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ..language import N_
+from ..language import N_, Message
 from .config import MethodConfig
 from .errors import TraceError
 from .methods import method_of
@@ -51,8 +51,11 @@ def check(
 
     if not isinstance(trace, Trace):
         raise TraceError(
-            f"check takes a trace of collect or read_trace, got {brief(trace)}; Trace.load reads a "
-            "file."
+            Message(
+                "check takes a trace of collect or read_trace, got {given}; Trace.load "
+                "reads a file.",
+                given=brief(trace),
+            )
         )
     if model is not None:
         require_models(model, draft)

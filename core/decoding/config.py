@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args, get_origin, get_
 
 from typing_extensions import TypeVar
 
+from ..language import Message
 from .errors import ConfigError
 from .shaping.config import CONTRASTS, SETTINGS, STATEFUL, Shaping
 from .validation import (
@@ -95,19 +96,31 @@ class MethodConfig:
         stop_strings = required_stop_strings(owner, self.stop_strings)
         object.__setattr__(self, "stop_strings", stop_strings)
         if not isinstance(self.shaping, Shaping):
-            raise ConfigError(f"must be a Shaping, got {brief(self.shaping)}.", "shaping", owner)
+            raise ConfigError(
+                Message("must be a Shaping, got {given}.", given=brief(self.shaping)),
+                "shaping",
+                owner,
+            )
         for name in () if self.can_contrast else self.shaping.active(CONTRASTS):
             raise ConfigError(
-                f"runs a second forward beside each step, which {self.words} doesn't: switch it "
-                "off, or take greedy decoding or sampling.",
+                Message(
+                    "runs a second forward beside each step, which {words} doesn't: "
+                    "switch it off, or take greedy decoding or sampling.",
+                    words=Message(self.words),
+                ),
                 name,
                 owner,
             )
         draws = getattr(self, "draws", self.can_draw)
         if self.without_states and draws and (on := self.shaping.active(STATEFUL)):
             raise ConfigError(
-                f"{SETTINGS[on[0]].label} can't act in {self.words}: {self.without_states}; switch "
-                "it off, or take sampling.",
+                Message(
+                    "{label} can't act in {words}: {without_states}; switch it off, or "
+                    "take sampling.",
+                    label=Message(SETTINGS[on[0]].label),
+                    words=Message(self.words),
+                    without_states=Message(self.without_states),
+                ),
                 on[0],
             )
 

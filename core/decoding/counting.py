@@ -5,7 +5,10 @@ Indices in code, in trace files and in click data begin at 0.
 
 from __future__ import annotations
 
-from ..language import Message, Plural
+from collections.abc import Iterable
+from functools import reduce
+
+from ..language import N_, Message, Plural
 
 
 def nth(index: int) -> int:
@@ -20,6 +23,11 @@ def place_of(what: str, index: int, count: int) -> Message:
     """
     template = f"{what} {{nth}} of {{count}}"
     return Message(template, nth=nth(index), count=f"{count:,}")
+
+
+def at_step(index: int, fault: str) -> Message:
+    """Return a declared text about a step, such as "step 7: a text is missing"."""
+    return Message("step {step}: {text}", step=nth(index), text=Message(fault))
 
 
 def span_of(what: str, first: int, last: int, count: int) -> Message:
@@ -44,6 +52,16 @@ def span_key(unit: str, first: int, last: int | None = None) -> str:
     if last is None or last - first <= 1:
         return f"{unit}-{nth(first)}"
     return f"{unit}s-{nth(first)}-to-{last}"
+
+
+def listed(parts: Iterable[str], template: str = N_("{one}, {other}")) -> Message:
+    """Return declared texts as one text; a template joins two of them."""
+    return reduce(lambda one, other: Message(template, one=one, other=other), map(Message, parts))
+
+
+def sentences(*parts: str) -> Message:
+    """Return those of the sentences that aren't empty as one text."""
+    return listed([*filter(None, parts)] or [""], N_("{one} {other}"))
 
 
 def counted(count: int, thing: str) -> Plural:

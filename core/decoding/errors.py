@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import errno
 
-from ..language import N_, tr
+from ..language import N_, Message, tr
 
+# A sentence that begins with the name of a setting.
+_SPACED, _GLUED = N_("{setting} {rest}"), "{setting}{rest}"
 _NO_MEMORY_WORDS = (
     "can't allocate memory",
     "annot allocate memory",
@@ -60,8 +62,8 @@ class ConfigError(DecodingError, ValueError):
         self.setting = setting
         self._rest = "" if owner is None else text if text[0] in ",:" else f" {text}"
         name = f"{owner}.{setting}" if owner else setting
-        super().__init__(f"{name}{self._rest}" if self._rest else text)
         self._text = text
+        super().__init__(self.sentence(name))
 
     @property
     def begins_with_setting(self) -> bool:
@@ -75,10 +77,13 @@ class ConfigError(DecodingError, ValueError):
 
     def under(self, name: str) -> str:
         """Return the sentence with another name of the setting, if it begins with that name."""
-        if not self._rest:
-            return self.shown
-        space = " " if self._rest.startswith(" ") else ""
-        return f"{name}{space}{tr(self._text)}"
+        return tr(self.sentence(name))
+
+    def sentence(self, name: str) -> Message:
+        """Return the same sentence before it is translated."""
+        rest = Message(self._text)
+        glued = _GLUED if self._rest[:1] in ",:" else _SPACED
+        return Message(glued, setting=name, rest=rest) if self._rest else rest
 
 
 class PromptError(DecodingError, ValueError):

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ..language import Message
 from .errors import DecodingError
 from .validation import brief
 
@@ -60,13 +61,17 @@ def shown(path: str | Path) -> str:
 
 def unwritable(path: str | Path, error: OSError | ValueError) -> DecodingError:
     """Return the error for a file that can't be written, with the reason."""
-    return DecodingError(f"{shown(path)} can't be written: {reason_of(error)}.")
+    return DecodingError(
+        Message("{path} can't be written: {reason}.", path=shown(path), reason=reason_of(error))
+    )
 
 
 def reason_of(error: OSError | ValueError) -> str:
     """Return the reason why a file can't be opened or written, as the end of a sentence."""
     return getattr(error, "strerror", None) or (
-        type(error).__name__ if isinstance(error, OSError) else "no file can have that name"
+        type(error).__name__
+        if isinstance(error, OSError)
+        else Message("no file can have that name")
     )
 
 
@@ -82,9 +87,11 @@ def own_json(path: str | Path, what: str, error: type[DecodingError]) -> Any:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as failed:
-        raise error(f"{what} can't be opened: {failed.strerror}.") from None
+        raise error(
+            Message("{what} can't be opened: {reason}.", what=what, reason=failed.strerror)
+        ) from None
     except (ValueError, RecursionError):
-        raise error(f"{what} is not JSON text.") from None
+        raise error(Message("{what} is not JSON text.", what=what)) from None
 
 
 def _in_place(path: Path, target: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+from ..language import Message
 from .autoregressive.method import GREEDY, SAMPLING
 from .beam.method import BEAM_SEARCH
 from .by_engine.method import BY_ENGINE
@@ -44,7 +45,11 @@ def method_of(config: MethodConfig) -> Method[Any]:
     """
     if type(config) not in _BY_CONFIG:
         names = ", ".join(kind.__name__ for kind in _BY_CONFIG)
-        raise ConfigError(f"must be one of {names}, got {config!r}.", "config", "")
+        raise ConfigError(
+            Message("must be one of {names}, got {config!r}.", names=names, config=config),
+            "config",
+            "",
+        )
     return _BY_CONFIG[type(config)]
 
 
@@ -72,7 +77,13 @@ def config_from_dict(data: object) -> MethodConfig:
     method = values.pop("method", None)
     if not isinstance(method, str) or method not in BY_NAME:
         raise ConfigError(
-            f"must be one of {', '.join(BY_NAME)}, got {brief(method)}.", "method", ""
+            Message(
+                "must be one of {by_name}, got {given}.",
+                by_name=", ".join(BY_NAME),
+                given=brief(method),
+            ),
+            "method",
+            "",
         )
     kind = BY_NAME[method].config
     shaping = _settings_of(values.pop("shaping", {}), "shaping", kind.__name__)
@@ -85,7 +96,9 @@ def config_from_dict(data: object) -> MethodConfig:
 def _settings_of(value: object, name: str, owner: str = "") -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ConfigError(
-            f"must be an object with settings by name, got {brief(value)}.", name, owner
+            Message("must be an object with settings by name, got {given}.", given=brief(value)),
+            name,
+            owner,
         )
     return dict(value)
 
@@ -96,7 +109,14 @@ def _require_known(kind: type[MethodConfig | Shaping], values: dict[str, Any]) -
     if unknown is not None:
         place = place_of(unknown)
         hint = f"; there is {place}" if place else ""
-        raise ConfigError(f"{kind.__name__} has no setting {brief(unknown)}{hint}.")
+        raise ConfigError(
+            Message(
+                "{name} has no setting {given}{hint}.",
+                name=kind.__name__,
+                given=brief(unknown),
+                hint=hint,
+            )
+        )
 
 
 # Names of settings in other parts of the JSON.

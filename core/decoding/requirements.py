@@ -6,6 +6,7 @@ import reprlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ..language import N_, Message
 from .by_engine.config import ByEngine
 from .config import MethodConfig
 from .constraints.grammar import grammars_of
@@ -21,13 +22,18 @@ def require_models(model: object, draft: object = None) -> None:
     for given in (model,) if draft is None else (model, draft):
         if isinstance(given, str | Path):
             raise ModelError(
-                f"{brief(str(given))} is a model's name, not a loaded model; give load_model(name)."
+                Message(
+                    "{given} is a model's name, not a loaded model; give load_model(name).",
+                    given=brief(str(given)),
+                )
             )
         if not hasattr(given, "start"):
             raise ModelError(
-                f"{type(given).__name__} is not the type of a loaded model; give "
-                "load_model(name), or from_transformers(model, tokenizer) for one of "
-                "transformers."
+                Message(
+                    "{name} is not the type of a loaded model; give load_model(name), "
+                    "or from_transformers(model, tokenizer) for one of transformers.",
+                    name=type(given).__name__,
+                )
             )
 
 
@@ -39,8 +45,11 @@ def require_draft(config: MethodConfig, draft: str | None) -> None:
     elif draft is not None:
         drafting = " and ".join(m.config.__name__ for m in METHODS if m.require_draft)
         raise ConfigError(
-            f"Only {drafting} take a draft model, got one with a {type(config).__name__}; "
-            "leave it out."
+            Message(
+                "Only {drafting} take a draft model, got one with a {name}; leave it out.",
+                drafting=drafting,
+                name=type(config).__name__,
+            )
         )
 
 
@@ -48,18 +57,32 @@ def require_given(model: LanguageModel, given: Sequence[int], config: MethodConf
     """Raise ConfigError for given tokens that don't suit the method, the model or the bound."""
     if not method_of(config).takes_given:
         takers = " and ".join(m.config.__name__ for m in METHODS if m.takes_given)
-        raise ConfigError(f"Only {takers} take given tokens, got {len(given)}; leave them out.")
-    require_all_tokens(model, "a given token")
+        raise ConfigError(
+            Message(
+                "Only {takers} take given tokens, got {given}; leave them out.",
+                takers=takers,
+                given=len(given),
+            )
+        )
+    require_all_tokens(model, N_("a given token"))
     wrong = next((token for token in given if not 0 <= token < model.vocab_size), None)
     if wrong is not None:
         raise ConfigError(
-            f"A given token is #{wrong}, and this model's tokens go from #0 to "
-            f"#{model.vocab_size - 1}; give one of them."
+            Message(
+                "A given token is #{wrong}, and this model's tokens go from #0 to "
+                "#{vocab_size}; give one of them.",
+                wrong=wrong,
+                vocab_size=model.vocab_size - 1,
+            )
         )
     if len(given) > config.max_new_tokens:
         raise ConfigError(
-            f"{len(given)} tokens are given and max_new_tokens is {config.max_new_tokens}; raise "
-            "it, or give fewer."
+            Message(
+                "{given} tokens are given and max_new_tokens is {max_new_tokens}; "
+                "raise it, or give fewer.",
+                given=len(given),
+                max_new_tokens=config.max_new_tokens,
+            )
         )
 
 
@@ -73,34 +96,44 @@ def require_settings(model: LanguageModel, config: MethodConfig) -> None:
         if tokens and max(tokens) >= model.vocab_size:
             unknown = min(token for token in tokens if token >= model.vocab_size)
             raise ConfigError(
-                f"The {SETTINGS[name].name} names token #{unknown}, and this model's tokens go "
-                f"from #0 to #{model.vocab_size - 1}; take one of them.",
+                Message(
+                    "The {name} names token #{unknown}, and this model's tokens go "
+                    "from #0 to #{vocab_size}; take one of them.",
+                    name=Message(SETTINGS[name].name),
+                    unknown=unknown,
+                    vocab_size=model.vocab_size - 1,
+                ),
                 name,
             )
     if config.shaping.contrastive_beta and method_of(config).require_draft is None:
         raise ConfigError(
-            "compares with a draft model: take contrastive decoding, or set it to 0.",
+            N_("compares with a draft model: take contrastive decoding, or set it to 0."),
             "contrastive_beta",
             "Shaping",
         )
     constraint = config.shaping.constraint
     if constraint is not None and not isinstance(config, ByEngine):
-        require_all_tokens(model, "a constraint", "switch it off")
+        require_all_tokens(model, N_("a constraint"), N_("switch it off"))
         grammars_of(model).start(constraint)
     if getattr(model, "gives_logits", True):
         return
     for name in config.shaping.active(LOGIT_PENALTIES):
         if SETTINGS[name].stretch(getattr(config.shaping, name)) > 1:
             raise ConfigError(
-                f"The {SETTINGS[name].name} scales logits, and {model.model_id} gives "
-                "log-probabilities, which differ from them by an unknown number: switch it off"
-                f"{_or_start_vllm(model, '--logprobs-mode raw_logits')}.",
+                Message(
+                    "The {name} scales logits, and {model} gives log-probabilities, "
+                    "which differ from them by an unknown number: switch it "
+                    "off{or_start_vllm}.",
+                    name=Message(SETTINGS[name].name),
+                    model=model.model_id,
+                    or_start_vllm=_or_start_vllm(model, "--logprobs-mode raw_logits"),
+                ),
                 name,
             )
 
 
 def require_all_tokens(
-    model: LanguageModel, words: str, advice: str = "take greedy or sampling"
+    model: LanguageModel, words: str, advice: str = N_("take greedy or sampling")
 ) -> None:
     """Raise an error if a model doesn't give the whole vocabulary.
 
@@ -114,8 +147,15 @@ def require_all_tokens(
     known = getattr(model, "known", None)
     if known is not None:
         raise ConfigError(
-            f"The server of {model.model_id} names {known} tokens of each step, and {words} needs "
-            f"them all: {advice}{_or_start_vllm(model, '--max-logprobs -1')}."
+            Message(
+                "The server of {model} names {known} tokens of each step, and {words} "
+                "needs them all: {advice}{or_start_vllm}.",
+                model=model.model_id,
+                known=known,
+                words=Message(words),
+                advice=Message(advice),
+                or_start_vllm=_or_start_vllm(model, "--max-logprobs -1"),
+            )
         )
 
 
@@ -127,13 +167,21 @@ def in_dtype(model: LanguageModel, dtype: str) -> LanguageModel:
     """
     convert: Callable[[str], LanguageModel] | None = getattr(model, "in_dtype", None)
     if convert is None:
-        raise ConfigError(f"{model.model_id} has no copy in {dtype}: choose something else.")
+        raise ConfigError(
+            Message(
+                "{model} has no copy in {dtype}: choose something else.",
+                model=model.model_id,
+                dtype=dtype,
+            )
+        )
     return convert(dtype)
 
 
 def _or_start_vllm(model: LanguageModel, options: str) -> str:
     """Return the end of the advice; empty for another kind of server."""
-    return f", or start vLLM with {options}" if "vLLM" in getattr(model, "versions", {}) else ""
+    if "vLLM" not in getattr(model, "versions", {}):
+        return ""
+    return Message(", or start vLLM with {options}", options=options)
 
 
 def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int]:
@@ -144,19 +192,30 @@ def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int
     """
     ids = model.encode(prompt) if isinstance(prompt, str) else _whole_numbers(prompt)
     if not ids or prompt == "":
-        raise PromptError("The prompt is empty: write at least one word.")
+        raise PromptError(N_("The prompt is empty: write at least one word."))
     wrong = next((token for token in ids if not 0 <= token < model.vocab_size), None)
     if wrong is not None:
         name = brief(model.token_text(wrong)) if offers(model, Decodes) else "it"
         raise PromptError(
-            f"Token id {wrong} is outside the model's vocabulary of {model.vocab_size} tokens: "
-            f"leave {name} out of the prompt."
+            Message(
+                "Token id {wrong} is outside the model's vocabulary of {vocab_size} "
+                "tokens: leave {name} out of the prompt.",
+                wrong=wrong,
+                vocab_size=model.vocab_size,
+                name=name,
+            )
         )
     window = model.context_window
     if window is not None and len(ids) >= window:
         raise ContextLengthError(
-            f"The prompt has {len(ids)} tokens; this model's context window holds {window}, "
-            f"so at most {window - 1} fit with room for one new token: shorten the prompt.",
+            Message(
+                "The prompt has {ids} tokens; this model's context window holds "
+                "{window}, so at most {window_2} fit with room for one new token: "
+                "shorten the prompt.",
+                ids=len(ids),
+                window=window,
+                window_2=window - 1,
+            ),
             len(ids),
             window,
         )
@@ -169,6 +228,9 @@ def _whole_numbers(prompt: object) -> list[int]:
     ids = list(prompt) if isinstance(prompt, Sequence) and not is_bytes else None
     if ids is None or not all(isinstance(i, int) and not isinstance(i, bool) for i in ids):
         raise PromptError(
-            f"The prompt must be text or a list of token ids, got {reprlib.repr(prompt)}."
+            Message(
+                "The prompt must be text or a list of token ids, got {prompt}.",
+                prompt=reprlib.repr(prompt),
+            )
         )
     return ids

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from ..language import N_, Message
 from .config import MethodConfig
 from .errors import TraceError
 from .methods import METHODS, config_from_dict, config_to_dict
@@ -51,10 +52,13 @@ def trace_from_dict(data: Any) -> Trace:
 def require_header(data: Any, record: Any) -> None:
     """Raise TraceError unless the file declares this record and its version."""
     if not isinstance(data, dict) or data.get("schema") != record.schema:
-        raise TraceError("This JSON is no trace file of Decoding Explorer: its schema differs.")
+        raise TraceError(N_("This JSON is no trace file of Decoding Explorer: its schema differs."))
     version = data.get("version")
     if type(version) is not int or version != record.version:
         raise TraceError(
-            f"The trace file has version {brief(version)}, this program reads version "
-            f"{record.version}."
+            Message(
+                "The trace file has version {given}, this program reads version {version}.",
+                given=brief(version),
+                version=record.version,
+            )
         )

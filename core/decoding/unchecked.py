@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ..language import N_, tr
+from ..language import N_, Message
 from .by_engine.config import ByEngine
 from .contrastive_decoding.config import ContrastiveDecoding
+from .counting import listed
 from .record.notes import CONSTRAINT_LEFT, DRAWS_UNKNOWN
 from .record.trace import Check, Trace
 from .shaping.config import Shaping
@@ -82,15 +83,26 @@ _UNCHECKED = (
     Unchecked(
         N_("the dead end of the constraint, without the model"),
         ("notes",),
-        lambda trace, checks: trace.finish_reason == "eos"
-        and any(note.key == CONSTRAINT_LEFT for note in trace.notes)
-        and not _by_model(trace, checks),
+        lambda trace, checks: (
+            trace.finish_reason == "eos"
+            and any(note.key == CONSTRAINT_LEFT for note in trace.notes)
+            and not _by_model(trace, checks)
+        ),
     ),
     Unchecked(
-        N_("the draft model and its probabilities, and so the recovered tokens, without that "
-           "model"),
-        ("draft_prob", "draft_raw_prob", "draft_interval", "residual_mass", "draft_revision",
-         "draft_dtype", "second", "translation"),
+        N_(
+            "the draft model and its probabilities, and so the recovered tokens, without that model"
+        ),
+        (
+            "draft_prob",
+            "draft_raw_prob",
+            "draft_interval",
+            "residual_mass",
+            "draft_revision",
+            "draft_dtype",
+            "second",
+            "translation",
+        ),
         _without_draft,
     ),
     Unchecked(
@@ -108,7 +120,7 @@ _UNCHECKED = (
         ("seed", "shaping", "thinking_token_budget"),
         lambda trace, _: isinstance(trace.config, ByEngine),
     ),
-)  # fmt: skip
+)
 
 
 def unchecked(trace: Trace, checks: Sequence[Check]) -> tuple[Unchecked, ...]:
@@ -118,5 +130,5 @@ def unchecked(trace: Trace, checks: Sequence[Check]) -> tuple[Unchecked, ...]:
 
 def unchecked_words(trace: Trace, checks: Sequence[Check]) -> str:
     """Return a sentence that lists them."""
-    listed = "; ".join(tr(one.words) for one in unchecked(trace, checks))
-    return tr("Not checked: {parts}.", parts=listed)
+    parts = listed((one.words for one in unchecked(trace, checks)), N_("{one}; {other}"))
+    return Message("Not checked: {parts}.", parts=parts)

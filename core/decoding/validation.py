@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
+from ..language import N_, Message
 from .errors import ConfigError
 
 MAX_SEED = 2**63 - 1
@@ -42,7 +43,9 @@ class Interval(NamedTuple):
         left, right = "(" if self.open_low else "[", ")" if self.open_high else "]"
         ends = (f"{end:d}" if isinstance(end, int) else f"{end:g}" for end in self[:2])
         text = f"{left}{', '.join(ends)}{right}"
-        return f"{text} or be 0 ({self.zero})" if self.zero else text
+        if self.zero:
+            return Message("{ends} or be 0 ({meaning})", ends=text, meaning=Message(self.zero))
+        return text
 
 
 # Logits divided by less would overflow float32.
@@ -76,10 +79,11 @@ def brief(value: object) -> str:
     if isinstance(value, str):
         return repr(value if len(value) <= _SHOWN else value[:_SHOWN] + "…")
     if isinstance(value, int) and value.bit_length() > 3 * _SHOWN:
-        return f"a whole number of about {int(value.bit_length() * 0.30103) + 1} digits"
+        digits = int(value.bit_length() * 0.30103) + 1
+        return Message("a whole number of about {digits} digits", digits=digits)
     if value is None or isinstance(value, int | float):
         return repr(value)
-    return f"a value of type {type(value).__name__}"
+    return Message("a value of type {type}", type=type(value).__name__)
 
 
 def shortened(text: str, limit: int) -> str:
@@ -104,60 +108,106 @@ def require_inside(
     # NaN differs from itself; infinities lie outside every interval.
     kinds = int if whole else int | float
     if isinstance(value, bool) or not isinstance(value, kinds) or value != value:
-        kind = "whole" if whole else "finite"
-        raise ConfigError(f"must be a {kind} number, got {brief(value)}.", name, owner)
+        words = N_("must be a finite number, got {given}.")
+        if whole:
+            words = N_("must be a whole number, got {given}.")
+        raise ConfigError(
+            Message(words, given=brief(value)),
+            name,
+            owner,
+        )
     if not interval.holds(value):
-        raise ConfigError(f"must lie in {interval}, got {brief(value)}.", name, owner)
+        raise ConfigError(
+            Message("must lie in {interval}, got {given}.", interval=interval, given=brief(value)),
+            name,
+            owner,
+        )
 
 
 def require_bool(owner: str, name: str, value: object) -> None:
     if not isinstance(value, bool):
-        raise ConfigError(f"must be True or False, got {brief(value)}.", name, owner)
+        raise ConfigError(
+            Message("must be True or False, got {given}.", given=brief(value)), name, owner
+        )
 
 
 def require_text(owner: str, name: str, value: object, *, may_be_empty: bool) -> None:
     """Validate a text that a run may force: limited in length and encodable in UTF-8."""
     if not isinstance(value, str) or not (value or may_be_empty):
-        kind = "a string" if may_be_empty else "a non-empty string"
-        raise ConfigError(f"must be {kind}, got {brief(value)}.", name, owner)
+        words = N_("must be a non-empty string, got {given}.")
+        if may_be_empty:
+            words = N_("must be a string, got {given}.")
+        raise ConfigError(Message(words, given=brief(value)), name, owner)
     if len(value) > MAX_STOP_LENGTH:
         raise ConfigError(
-            f"must hold at most {MAX_STOP_LENGTH:,} characters, got {len(value):,}.", name, owner
+            Message(
+                "must hold at most {max_stop_length:,} characters, got {value:,}.",
+                max_stop_length=MAX_STOP_LENGTH,
+                value=len(value),
+            ),
+            name,
+            owner,
         )
     if any("\ud800" <= char <= "\udfff" for char in value):
-        raise ConfigError(f"must be text that UTF-8 can write, got {brief(value)}.", name, owner)
+        raise ConfigError(
+            Message("must be text that UTF-8 can write, got {given}.", given=brief(value)),
+            name,
+            owner,
+        )
 
 
 def require_choice(owner: str, name: str, value: object, allowed: Sequence[str]) -> None:
     if value not in allowed:
-        raise ConfigError(f"must be one of {', '.join(allowed)}, got {brief(value)}.", name, owner)
+        raise ConfigError(
+            Message(
+                "must be one of {allowed}, got {given}.",
+                allowed=", ".join(allowed),
+                given=brief(value),
+            ),
+            name,
+            owner,
+        )
 
 
 def required_stop_strings(owner: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise ConfigError(
-            f"must be a list or tuple of strings, got {brief(value)}.", "stop_strings", owner
+            Message("must be a list or tuple of strings, got {given}.", given=brief(value)),
+            "stop_strings",
+            owner,
         )
     if len(value) > MAX_STOP_STRINGS:
         raise ConfigError(
-            f"must hold at most {MAX_STOP_STRINGS} strings, got {len(value)}.",
+            Message(
+                "must hold at most {max_stop_strings} strings, got {value}.",
+                max_stop_strings=MAX_STOP_STRINGS,
+                value=len(value),
+            ),
             "stop_strings",
             owner,
         )
     for text in value:
         if not isinstance(text, str) or not text:
             raise ConfigError(
-                f"must hold non-empty strings only, got {brief(text)}.", "stop_strings", owner
+                Message("must hold non-empty strings only, got {given}.", given=brief(text)),
+                "stop_strings",
+                owner,
             )
         if len(text) > MAX_STOP_LENGTH:
             raise ConfigError(
-                f"must hold strings of at most {MAX_STOP_LENGTH:,} "
-                f"characters, got one of {len(text):,}.",
+                Message(
+                    "must hold strings of at most {max_stop_length:,} characters, got "
+                    "one of {text:,}.",
+                    max_stop_length=MAX_STOP_LENGTH,
+                    text=len(text),
+                ),
                 "stop_strings",
                 owner,
             )
         if any("\ud800" <= char <= "\udfff" for char in text):
             raise ConfigError(
-                f"must hold text that UTF-8 can write, got {brief(text)}.", "stop_strings", owner
+                Message("must hold text that UTF-8 can write, got {given}.", given=brief(text)),
+                "stop_strings",
+                owner,
             )
     return tuple(value)

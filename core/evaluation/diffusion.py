@@ -22,6 +22,7 @@ from ..decoding.files import own_json, save_file
 from ..decoding.record.layout import RecordLayout
 from ..decoding.serial import require_header
 from ..decoding.shaping.config import Shaping
+from ..language import Message
 
 MODEL = "embedded:diffusion"
 QUESTIONS, SEED, MOST_TOKENS = 60, 1, 96
@@ -83,7 +84,7 @@ def load_budget(path: str | Path) -> DiffusionBudget:
     Raises:
         TraceError: the file can't be read, or holds none.
     """
-    data = own_json(path, f"The file {path}", TraceError)
+    data = own_json(path, Message("The file {path}", path=path), TraceError)
     require_header(data, DiffusionBudget)
     return _layout().read(data)
 

@@ -13,6 +13,7 @@ from ..decoding.reasoning.config import Reasoning
 from ..decoding.reasoning.transcript import mark_sizes, pieces_of, read_run
 from ..decoding.record.steps import TokenStep
 from ..decoding.record.trace import Trace
+from ..language import N_
 from .attempts import ROWS, AttemptTask, attempt_all, attempt_of
 from .types import Attempt, Problem, StopPoint, StopStrip
 
@@ -44,7 +45,9 @@ def stop_strip(
     """
     config = trace.require(Reasoning).config
     if not config.think_end:
-        raise TraceError("Only the trace of a run that thinks between marks can be stopped early.")
+        raise TraceError(
+            N_("Only the trace of a run that thinks between marks can be stopped early.")
+        )
     opened, places = stopping_places(trace.token_steps, config)
     end_ids = encode_continuation(model, config.think_end)
     greedy = replace(config, do_sample=False, calculator=False)

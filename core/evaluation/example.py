@@ -15,6 +15,7 @@ from ..decoding.reasoning.config import Reasoning
 from ..decoding.record.trace import Trace
 from ..decoding.shaping.config import Shaping
 from ..decoding.validation import ShortRepr
+from ..language import N_, Message
 from .anew import (
     best_of_anew,
     rivalry_anew,
@@ -74,7 +75,7 @@ def load_example(path: str | Path) -> ReasoningExample:
     Raises:
         SweepError: the file can't be read or is no example of reasoning.
     """
-    return example_from_dict(own_json(path, "The reasoning example", SweepError))
+    return example_from_dict(own_json(path, N_("The reasoning example"), SweepError))
 
 
 def example_to_dict(example: ReasoningExample) -> dict[str, Any]:
@@ -105,7 +106,9 @@ def example_from_dict(data: Any) -> ReasoningExample:
         SweepError: wrong schema or version, or a part is missing or damaged.
     """
     if not isinstance(data, dict) or (data.get("schema"), data.get("version")) != (SCHEMA, VERSION):
-        raise SweepError(f"This is no reasoning example in version {VERSION}.")
+        raise SweepError(
+            Message("This is no reasoning example in version {version}.", version=VERSION)
+        )
     try:
         tools = _read(tuple[Transcript, Transcript], data["tools"])
         samples = _read(SampledProblems | None, data.get("best_of"))
@@ -120,7 +123,7 @@ def example_from_dict(data: Any) -> ReasoningExample:
             best_of=best_of_anew(samples) if samples else None,
         )
     except (DecodingError, KeyError, TypeError, ValueError) as error:
-        raise SweepError("The reasoning example is damaged: get the file again.") from error
+        raise SweepError(N_("The reasoning example is damaged: get the file again.")) from error
 
 
 def _read(kind: Any, data: Any) -> Any:
@@ -181,7 +184,12 @@ def _telling(sweep: BudgetSweep) -> Problem:
         changes = outcomes[problem.key, BUDGETS[0]], outcomes[problem.key, BUDGETS[-1]]
         if problem.steps == RUN_STEPS and changes == ("wrong", "correct"):
             return problem
-    raise DecodingError(f"Thinking helps with no problem of {RUN_STEPS} steps; take another model.")
+    raise DecodingError(
+        Message(
+            "Thinking helps with no problem of {run_steps} steps; take another model.",
+            run_steps=RUN_STEPS,
+        )
+    )
 
 
 def _tools(model: Any, config: Reasoning) -> tuple[Transcript, Transcript]:
@@ -197,7 +205,12 @@ def _tools(model: Any, config: Reasoning) -> tuple[Transcript, Transcript]:
         )
         if (alone.attempt.outcome, with_tool.attempt.outcome) == ("wrong", "correct"):
             return alone, with_tool
-    raise DecodingError(f"The calculator helps with none of {HARD_SUMS} sums; take another model.")
+    raise DecodingError(
+        Message(
+            "The calculator helps with none of {hard_sums} sums; take another model.",
+            hard_sums=HARD_SUMS,
+        )
+    )
 
 
 def _run(model: Any, problem: Problem, config: Reasoning) -> Trace:

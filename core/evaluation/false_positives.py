@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ..decoding.errors import EvaluationError
 from ..installation import ASSETS
+from ..language import N_, Message
 
 FILE = ASSETS / "evaluation" / "watermarks.json"
 
@@ -43,7 +44,7 @@ def found_texts(data: bytes, name: str) -> FoundTexts:
             tuple(map(int, counts["marked_above"])),
         )
     except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
-        raise EvaluationError("This is no file of measured watermarks.") from error
+        raise EvaluationError(N_("This is no file of measured watermarks.")) from error
 
 
 def false_positive_words(name: str) -> str:
@@ -51,6 +52,8 @@ def false_positive_words(name: str) -> str:
     found = found_texts(FILE.read_bytes(), name)
     pairs = zip(found.lengths, found.unmarked_above, strict=True)
     shares = ", ".join(f"{100 * above / found.unmarked:.1f} % at {n}" for n, above in pairs)
-    return (
-        f"Of {found.unmarked:,} unmarked texts of embedded:target, z exceeds 3 in {shares} tokens."
+    return Message(
+        "Of {texts:,} unmarked texts of embedded:target, z exceeds 3 in {shares} tokens.",
+        texts=found.unmarked,
+        shares=shares,
     )

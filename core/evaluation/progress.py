@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
+from ..language import Message
+
 
 def time_left(clock: Callable[[], float] = monotonic) -> Callable[[int, int], str]:
     """Return a function that maps (finished runs, all runs) to the remaining time in words.
@@ -19,7 +21,7 @@ def time_left(clock: Callable[[], float] = monotonic) -> Callable[[int, int], st
         made = ended - first[0]
         seconds = (clock() - started) / made * (total - ended)
         if seconds < 90:
-            return f"about {seconds:.0f} s left"
-        return f"about {seconds / 60:.0f} min left"
+            return Message("about {seconds:.0f} s left", seconds=seconds)
+        return Message("about {minutes:.0f} min left", minutes=seconds / 60)
 
     return words

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, Generic, TypeVar, cast
 from ..decoding.errors import DecodingError
 from ..decoding.files import reason_of, shown
 from ..decoding.validation import brief
+from ..language import Message
 from ..models.stopping import ShouldStop, never
 from ..traces.bounded_file import bytes_of, require_sparse
 from .runner import PlanWork, R, gathered
@@ -64,7 +65,9 @@ class RowFile(Generic[P, R]):
         try:
             return cast(P, read_as(self.plan, data, self.error))
         except self.error as error:
-            raise self.error(f"The {self.what}'s plan is invalid: {error}") from None
+            raise self.error(
+                Message("The {what}'s plan is invalid: {error}", what=self.what, error=error)
+            ) from None
 
     def row_to_json(self, row: R) -> Any:
         """Return a row's fields, with numbers rounded to 1e-6."""
@@ -75,7 +78,9 @@ class RowFile(Generic[P, R]):
         """Return the row from the rounded output of `row_to_json`; else raise `error`."""
         if self.as_lists:
             if not isinstance(data, list) or len(data) != len(self.columns):
-                raise self.error(f"a row must be a list of {len(self.columns)} values")
+                raise self.error(
+                    Message("a row must be a list of {columns} values", columns=len(self.columns))
+                )
             data = dict(zip(self.columns, data, strict=True))
         return cast(R, read_as(self.row, data, self.error))
 
@@ -92,7 +97,11 @@ class RowFile(Generic[P, R]):
             is_done = earlier is not None and not earlier.failure
             if row.place not in places or (is_done and not row.failure):
                 raise self.error(
-                    f"Line {line} of the {self.what} is no run of its plan, or one again."
+                    Message(
+                        "Line {line} of the {what} is no run of its plan, or one again.",
+                        line=line,
+                        what=self.what,
+                    )
                 )
             if is_done:
                 continue
@@ -100,7 +109,14 @@ class RowFile(Generic[P, R]):
             try:
                 settled[row.place] = derived(row)
             except self.error as error:
-                raise self.error(f"Line {line} of the {self.what} is invalid: {error}.") from None
+                raise self.error(
+                    Message(
+                        "Line {line} of the {what} is invalid: {error}.",
+                        line=line,
+                        what=self.what,
+                        error=error,
+                    )
+                ) from None
         return tuple(settled.values())
 
     def read(self, source: bytes | str | Path) -> tuple[P, tuple[R, ...]]:
@@ -116,7 +132,11 @@ class RowFile(Generic[P, R]):
         known = isinstance(head, dict) and head.get("schema") == self.schema
         if not known or head.get("version") != self.version:
             raise self.error(
-                f"This is no {self.what} of Decoding Explorer in version {self.version}."
+                Message(
+                    "This is no {what} of Decoding Explorer in version {version}.",
+                    what=self.what,
+                    version=self.version,
+                )
             )
         plan = self.plan_from_json(head.get("plan"))
         rows = tuple(self._row_of(line, number) for number, line in enumerate(lines, start=2))
@@ -128,7 +148,14 @@ class RowFile(Generic[P, R]):
             return self.row_from_json(data)
         except self.error as error:
             sentence = str(error).removesuffix(".")
-            raise self.error(f"Line {number} of the {self.what} is invalid: {sentence}.") from None
+            raise self.error(
+                Message(
+                    "Line {number} of the {what} is invalid: {sentence}.",
+                    number=number,
+                    what=self.what,
+                    sentence=sentence,
+                )
+            ) from None
 
     def content(self, plan: P, rows: Sequence[R]) -> bytes:
         """Return a whole file's bytes."""
@@ -178,8 +205,11 @@ class RowFile(Generic[P, R]):
         begun, rows = self.read(data)
         if begun != plan:
             raise self.error(
-                f"{brief(file.name)} holds {_a(self.what)} with another plan; name another file, "
-                "or remove it."
+                Message(
+                    "{given} holds {a} with another plan; name another file, or remove it.",
+                    given=brief(file.name),
+                    a=_a(self.what),
+                )
             )
         return tuple(row for row in rows if not row.failure), length
 
@@ -202,11 +232,22 @@ def opened(path: Path, what: str, error: type[DecodingError]) -> BinaryIO:
         file = path.open("a+b")
     except (OSError, ValueError) as found:
         reason = reason_of(found)
-        raise error(f"The {what} {shown(path)} can't be opened: {reason}.") from None
+        raise error(
+            Message(
+                "The {what} {path} can't be opened: {reason}.",
+                what=what,
+                path=shown(path),
+                reason=reason,
+            )
+        ) from None
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise error(
-            f"{shown(path)} is no file that {_a(what)} can be kept in; name an ordinary one."
+            Message(
+                "{path} is no file that {a} can be kept in; name an ordinary one.",
+                path=shown(path),
+                a=_a(what),
+            )
         )
     try:  # The system releases the lock even after a crash.
         if sys.platform == "win32":
@@ -221,7 +262,11 @@ def opened(path: Path, what: str, error: type[DecodingError]) -> BinaryIO:
     except OSError:
         file.close()
         raise error(
-            f"Another {what} is writing {brief(str(path))}; wait for its end, or name another file."
+            Message(
+                "Another {what} is writing {given}; wait for its end, or name another file.",
+                what=what,
+                given=brief(str(path)),
+            )
         ) from None
     return file
 
@@ -243,8 +288,13 @@ def write_line(file: BinaryIO, data: Any, what: str, error: type[DecodingError])
             line = line[os.write(file.fileno(), line) :]
     except OSError as found:
         raise error(
-            f"The {what} {shown(file.name)} can't be written: {reason_of(found)}; the rows before "
-            "are kept, and the same command goes on behind them."
+            Message(
+                "The {what} {name} can't be written: {reason}; the rows before are "
+                "kept, and the same command goes on behind them.",
+                what=what,
+                name=shown(file.name),
+                reason=reason_of(found),
+            )
         ) from None
 
 
@@ -269,4 +319,6 @@ def parsed_line(line: bytes, number: int, what: str, error: type[DecodingError])
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
-        raise error(f"Line {number} of the {what} is not JSON.") from None
+        raise error(
+            Message("Line {number} of the {what} is not JSON.", number=number, what=what)
+        ) from None

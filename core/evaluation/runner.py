@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from ..decoding.errors import ConfigError
+from ..language import Message
 from .workers.work import RunUnit
 
 Place: TypeAlias = tuple[str, Any, int]
@@ -94,4 +95,6 @@ def gathered(
 def require_rows(rows: int) -> None:
     """Raise ConfigError unless at least one run at once is allowed."""
     if rows < 1:
-        raise ConfigError(f", the runs at once, must be 1 or more, got {rows}.", "rows", "")
+        raise ConfigError(
+            Message(", the runs at once, must be 1 or more, got {rows}.", rows=rows), "rows", ""
+        )

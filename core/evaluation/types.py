@@ -15,6 +15,7 @@ from ..decoding.reasoning.config import Reasoning
 from ..decoding.reasoning.transcript import Piece
 from ..decoding.record.steps import FinishReason
 from ..decoding.validation import ShortRepr
+from ..language import Message
 
 AttemptOutcome: TypeAlias = Literal["correct", "wrong", "truncated", "unparsable"]
 OUTCOMES: tuple[AttemptOutcome, ...] = ("correct", "wrong", "truncated", "unparsable")
@@ -28,7 +29,9 @@ def require_possible(*counts: float) -> None:
     """Raise ConfigError if a row's counts or seconds are negative or not finite."""
     wrong = next((count for count in counts if not 0 <= count < math.inf), None)
     if wrong is not None:
-        raise ConfigError(f"A row's counts and seconds must be 0 or more, got {wrong}.")
+        raise ConfigError(
+            Message("A row's counts and seconds must be 0 or more, got {wrong}.", wrong=wrong)
+        )
 
 
 @dataclass(frozen=True, slots=True)

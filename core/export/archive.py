@@ -17,6 +17,7 @@ from ..decoding.version import VERSION
 from ..figures.base.labels import exact_plain, plain_name
 from ..figures.base.paper import Paper
 from ..figures.journal.key_words import ended
+from ..language import Message, tr
 from . import latex
 from .part import FORMATS, Part, drawing, encoded, stem
 from .subject import Subject
@@ -88,7 +89,7 @@ class Archive:
 
     def lack(self, part: Part) -> None:
         """Note a figure that is missing because it needs a measurement first."""
-        self.missing.append(f"{part.name}: {part.needs}")
+        self.missing.append(f"{part.name}: {tr(part.needs)}")
 
     def encode(self) -> bytes:
         """Return the archive's bytes (ZIP)."""
@@ -113,17 +114,22 @@ class Archive:
         return (json.dumps(settings, ensure_ascii=False, indent=2, default=str) + "\n").encode()
 
     def _markdown(self) -> str:
-        lines = ["# Decoding Explorer: figures", "", _plain(self.subject.caption), ""]
+        lines = [f"# {tr('Decoding Explorer: figures')}", "", _plain(self.subject.caption), ""]
         if self.link:
-            lines += [f"Link: <{self.link}>", ""]
+            lines += [tr("Link: {link}", link=f"<{self.link}>"), ""]
         for name, title, caption, alt in self.figures:
             lines += [f"## {_plain(title)}", "", f"![{_plain(alt)}](figures/{name}.svg)", ""]
-            lines += [_plain(caption), "", f"Data: [{name}.csv](figures/{name}.csv)", ""]
+            lines += [
+                _plain(caption),
+                "",
+                tr("Data: {file}", file=f"[{name}.csv](figures/{name}.csv)"),
+                "",
+            ]
         for caption, frame in (_first_rows(*table)[::-1] for table in self.tables):
             lines += [f"## {_plain(caption)}", "", _markdown_table(frame), ""]
         if self.missing:
             lines += [
-                "## Not in this archive",
+                f"## {tr('Not in this archive')}",
                 "",
                 *(f"- {name_missing}" for name_missing in self.missing),
                 "",
@@ -131,7 +137,11 @@ class Archive:
         if self.fonts_lack:
             lacked = " ".join(f"U+{ord(c):04X}" for c in sorted(self.fonts_lack))
             lines += [
-                f"No font of the machine has these characters; boxes stand for them: {lacked}",
+                tr(
+                    "No font of the machine has these characters; boxes stand for them: "
+                    "{characters}",
+                    characters=lacked,
+                ),
                 "",
             ]
         return "\n".join(lines)
@@ -147,7 +157,7 @@ class Archive:
     def _citation(self) -> str:
         subject, prompt = self.subject, ""
         if subject.prompt:
-            prompt = f"prompt “{plain_name(subject.prompt, _PROMPT)}”"
+            prompt = tr("prompt “{prompt}”", prompt=plain_name(subject.prompt, _PROMPT))
         note = ". ".join(filter(None, [plain_name(subject.caption, None), subject.models, prompt]))
         fields = ["  title = {{Decoding Explorer}}", f"  version = {{{VERSION}}}"]
         fields += [f"  note = {{{latex.bibtex(note)}}}"]
@@ -160,9 +170,13 @@ class Archive:
 def _first_rows(caption: str, frame: DataFrame) -> tuple[DataFrame, str]:
     """Return a table's first rows for a document, and its caption; the table's file has all."""
     if len(frame) <= _MOST_ROWS:
-        return frame, caption
-    title = (
-        f"{caption} The first {_MOST_ROWS} of {len(frame)} rows; all: {stem(caption, None)}.csv."
+        return frame, tr(caption)
+    title = tr(
+        "{caption} The first {most} of {rows} rows; all: {file}.",
+        caption=Message(caption),
+        most=_MOST_ROWS,
+        rows=len(frame),
+        file=f"{stem(caption, None)}.csv",
     )
     return frame.head(_MOST_ROWS), title
 

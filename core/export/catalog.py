@@ -27,6 +27,7 @@ from ..figures.base.paper import Paper
 from ..figures.beam.window import windows
 from ..figures.opening import contested_step, telling_node, telling_place, telling_token
 from ..figures.speculative.timeline import COLUMNS, rounds_for
+from ..language import N_, Message, tr
 from ..traces.data_path.steps import prompt_call, step_call, steps_in
 from ..traces.data_path.types import DataPath
 from .part import Part, of_figure
@@ -81,7 +82,11 @@ class Entry:
         """Raise FigureError if there is no such step."""
         if step is not None and self.unit and not 0 <= step < max(self.count, 1):
             what = counted(self.count, self.unit)
-            raise FigureError(f"This trace has {what}, counted from 1; got {nth(step)}.")
+            raise FigureError(
+                Message(
+                    "This trace has {what}, counted from 1; got {step}.", what=what, step=nth(step)
+                )
+            )
 
 
 def entries_of(content: StoredContent) -> list[Entry]:
@@ -226,6 +231,8 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
     yield Entry("timeline", timeline, "round", count)
     yield _all("time", of_figure("time", figures.spec_time, trace))
     yield _all("positions", of_figure("positions", figures.spec_positions, trace))
+    yield _all("calibration", of_figure("calibration", figures.spec_calibration, trace))
+    yield _all("classes", of_figure("classes", figures.spec_classes, trace))
     yield Entry("verification", verification, "round", count, opens)
     yield from _of_constraint(trace)
     if any(step.translation for step in trace.rounds):
@@ -251,7 +258,6 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
             count,
             opens,
         )
-        return
     yield Entry(
         "feed",
         lambda at, _: of_figure("feed", figures.spec_feed, trace, at),
@@ -286,9 +292,12 @@ def _of_position(trace: Trace, name: str, draw: Figure[...], at: int, _: Paper) 
 def _of_calls(path: DataPath) -> Iterator[Entry]:
     """Yield a chart of the function calls of each step of a recorded run, and one of all calls."""
     count = steps_in(path)
-    caption = f"{counted(sum(1 for _ in path.walk()), 'recorded call')}"
+    calls_recorded = counted(sum(1 for _ in path.walk()), "recorded call")
+    caption = tr(calls_recorded)
     if path.left_out:
-        caption += f", {path.left_out:,} more were not kept"
+        caption = tr(
+            "{calls}, {count:,} more were not kept", calls=calls_recorded, count=path.left_out
+        )
     draw = partial(of_figure, "calls", figures.flame_chart)
 
     def calls(at: int, _: Paper) -> Part:
@@ -296,8 +305,8 @@ def _of_calls(path: DataPath) -> Iterator[Entry]:
         return replace(
             draw(
                 tuple(call for call in both if call is not None),
-                caption=f"{caption} · step {nth(at)}",
-                what="this step with the prompt" if both[0] else "this step",
+                caption=f"{caption} · {tr('step {step}', step=nth(at))}",
+                what=N_("this step with the prompt") if both[0] else N_("this step"),
                 first_step=at - 1,
             ),
             name=f"calls-step-{nth(at)}",
@@ -305,5 +314,5 @@ def _of_calls(path: DataPath) -> Iterator[Entry]:
 
     if count:
         yield Entry("calls", calls, "step", count)
-    whole = draw(path.calls, caption=caption, what="the whole run")
+    whole = draw(path.calls, caption=caption, what=N_("the whole run"))
     yield _all("run", replace(whole, name="calls-of-the-run"))

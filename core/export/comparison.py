@@ -18,6 +18,7 @@ from ..decoding.files import finite_values
 from ..decoding.record.layout import Codec, RecordLayout
 from ..decoding.record.trace import Trace
 from ..decoding.serial import require_header
+from ..language import N_
 from ..traces.file import trace_of
 
 
@@ -58,7 +59,7 @@ def comparison_of(data: Any) -> ComparedRuns:
     measures: PairMeasures = _layout().read(data.get("measures"))
     most = max(len(left.token_ids), len(right.token_ids))
     if len(measures.steps) > most or any(step.at != at for at, step in enumerate(measures.steps)):
-        raise TraceError("The comparison's measures are of other steps than its runs.")
+        raise TraceError(N_("The comparison's measures are of other steps than its runs."))
     return ComparedRuns(left, right, measures)
 
 

@@ -15,6 +15,7 @@ from ..decoding.errors import FigureError
 from ..figures.base.labels import exact_plain
 from ..figures.base.paper import BODY, Paper
 from ..figures.journal.key_words import ended
+from ..language import N_, Message
 from .drawing.font_files import SANS
 from .drawing.svg import SvgDrawing, finish
 
@@ -49,7 +50,13 @@ class Panels:
             FigureError: they are too few or too many.
         """
         if not 2 <= count <= len(LETTERS):
-            raise FigureError(f"A figure has 2 to {len(LETTERS)} panels, not {count}.")
+            raise FigureError(
+                Message(
+                    "A figure has 2 to {letters} panels, not {count}.",
+                    letters=len(LETTERS),
+                    count=count,
+                )
+            )
         columns = 2 if paper.width >= 2 * _LEAST + _GAP else 1
         width = (paper.width - _GAP * (columns - 1)) / columns
         return cls(
@@ -83,7 +90,7 @@ class Panels:
     def _placed(self, raw: str, at: int, left: float, top: float, ink: str) -> str:
         match = _BODY.search(raw)
         if match is None:
-            raise FigureError("This is no picture of a figure.")
+            raise FigureError(N_("This is no picture of a figure."))
         # Two panels may use the same ids.
         body = _ID.sub(lambda one: f"{one[1]}{LETTERS[at]}-", match[1])
         # The journal's largest text.

@@ -12,6 +12,7 @@ from ..decoding.errors import FigureError
 from ..decoding.files import save_file
 from ..figures.base.paper import Paper
 from ..figures.base.theme import LIGHT, Theme
+from ..language import Message
 from .drawing.chrome import svgs
 from .part import FORMATS, drawing, encoded, stem
 
@@ -54,7 +55,10 @@ def save_figure(
         return path
     if form not in (*FORMATS, "html"):
         raise FigureError(
-            f"A figure is saved as .svg, .pdf, .png or .html, not as {path.name[:60]!r}."
+            Message(
+                "A figure is saved as .svg, .pdf, .png or .html, not as {name!r}.",
+                name=path.name[:60],
+            )
         )
     if form == "html":
         from .web import bundle
@@ -79,7 +83,9 @@ def _save_panels(
     from .panels import Panels
 
     if form not in FORMATS:
-        raise FigureError(f"Panels are saved as .svg, .pdf or .png, not as {path.name[:60]!r}.")
+        raise FigureError(
+            Message("Panels are saved as .svg, .pdf or .png, not as {name!r}.", name=path.name[:60])
+        )
     panels = Panels.of(paper, len(figures))
     drawn = [_drawn(figure, theme, panels.panel) for figure in figures]
     save_file(path, encoded(panels.drawing(svgs(drawn), drawn, stem(path.stem, None)), form))

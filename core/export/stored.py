@@ -26,6 +26,7 @@ from ..evaluation.sweep.types import BudgetSweep
 from ..figures.base.labels import config_caption, plain_name
 from ..figures.evaluate.words import caption
 from ..installation import COMMAND
+from ..language import N_, Message
 from ..traces.bounded_file import file_bytes, require_sparse, within
 from ..traces.data_path.export import SCHEMA as DATA_PATH
 from ..traces.file import MAX_BYTES, MAX_FILE_BYTES
@@ -37,10 +38,11 @@ if TYPE_CHECKING:
     from .catalog import StoredContent
     from .tables import Table
 
-_DRAWN = (
+_DRAWN = Message(
     "figures are drawn of traces, trees of runs, many runs (a trace a line), lab steps, budget "
     "sweeps, evaluations, the reasoning example, comparisons and data paths (the JSON of "
-    f"`{COMMAND} path`)."
+    "`{command} path`).",
+    command=COMMAND,
 )
 
 
@@ -66,11 +68,19 @@ def read_stored(source: bytes | str | Path) -> StoredFile:
         name, raw = shown(source), file_bytes(source, MAX_FILE_BYTES, "file", FigureError)
     data = _value(raw)
     if data is None:
-        raise FigureError(f"{name} is no JSON, or is cut off: {_DRAWN}")
+        raise FigureError(
+            Message("{name} is no JSON, or is cut off: {drawn}", name=name, drawn=_DRAWN)
+        )
     schema = data.get("schema") if isinstance(data, dict) else None
     read = _kind(schema) if isinstance(schema, str) else None
     if read is None:
-        raise FigureError(f"{name} is no file of Decoding Explorer with figures: {_DRAWN}")
+        raise FigureError(
+            Message(
+                "{name} is no file of Decoding Explorer with figures: {drawn}",
+                name=name,
+                drawn=_DRAWN,
+            )
+        )
     return read(data, raw)
 
 
@@ -128,7 +138,7 @@ def _tree(data: Any, raw: bytes) -> StoredFile:
         return replace(first, files={"tree.json": raw})
 
     return StoredFile(
-        tree, subject, lambda: [("Every token of every run.", figures.run_tree_data(tree))]
+        tree, subject, lambda: [(N_("Every token of every run."), figures.run_tree_data(tree))]
     )
 
 
@@ -160,10 +170,10 @@ def caption_of_runs(many: ManyRuns) -> str:
 def many_tables(many: ManyRuns) -> list[Table]:
     """Return the tables of all runs, and of the forks of runs of one method."""
     if many.has_searches:
-        return [("Every run.", figures.methods_data(many))]
+        return [(N_("Every run."), figures.methods_data(many))]
     return [
-        ("Every run.", figures.many_runs_data(many)),
-        ("Every fork.", figures.many_forks_data(many)),
+        (N_("Every run."), figures.many_runs_data(many)),
+        (N_("Every fork."), figures.many_forks_data(many)),
     ]
 
 
@@ -173,7 +183,7 @@ def _comparison(data: Any, raw: bytes) -> StoredFile:
     return StoredFile(
         comparison,
         partial(pair_subject, left, right, raw),
-        lambda: [("Measures of both runs.", figures.pair_lines_data(comparison.measures))],
+        lambda: [(N_("Measures of both runs."), figures.pair_lines_data(comparison.measures))],
     )
 
 
@@ -213,7 +223,7 @@ def _reasoning(data: Any, raw: bytes) -> StoredFile:
         partial(_sweep_subject, example.sweep, {"reasoning.json": raw}),
         lambda: [
             _costs(example.sweep),
-            ("Strategies with the same budget.", figures.reason_rivals_data(example.rivalry)),
+            (N_("Strategies with the same budget."), figures.reason_rivals_data(example.rivalry)),
         ],
     )
 
@@ -228,7 +238,7 @@ def _data_path(data: Any, raw: bytes) -> StoredFile:
 
 
 def _costs(sweep: BudgetSweep) -> Table:
-    return "Outcomes and costs by budget.", figures.reason_spent_data(sweep)
+    return N_("Outcomes and costs by budget."), figures.reason_spent_data(sweep)
 
 
 def _sweep_subject(sweep: BudgetSweep, files: dict[str, bytes]) -> Subject:
@@ -284,10 +294,10 @@ def evaluation_tables(evaluation: Evaluation) -> list[Table]:
 
     from ..evaluation.plan.statistics import all_paired, failures
 
-    tables = [("What each way gained and cost.", figures.evaluate_accuracy_data(evaluation))]
+    tables = [(N_("What each way gained and cost."), figures.evaluate_accuracy_data(evaluation))]
     for title, records in (
-        ("Every way against the first one.", all_paired(evaluation)),
-        ("Ways that failed.", failures(evaluation)),
+        (N_("Every way against the first one."), all_paired(evaluation)),
+        (N_("Ways that failed."), failures(evaluation)),
     ):
         if records:
             tables.append((title, pd.DataFrame(records)))

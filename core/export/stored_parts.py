@@ -18,24 +18,27 @@ from ..figures.base.figure import Figure
 from ..figures.base.labels import config_caption, plain_name, settings_caption
 from ..figures.compare.lines import MEASURES
 from ..figures.many.matrix import GRID_MEASURES, is_grid
+from ..language import N_, Message
 from .part import Part, of_figure
 
-_WAIT = "wait until it is measured, which takes a moment after a knob was moved"
+_WAIT = N_("wait until it is measured, which takes a moment after a knob was moved")
+_OPEN = N_("open {tab} and wait until it is measured, which takes a moment after a knob was moved")
 
 
 def lab_parts(example: LabExample) -> list[Part]:
     """Return the figures of a lab step; figures without a measurement say what they need."""
     step, at = example.step, f"step-{nth(example.index)}"
+    swept = Message(_OPEN, tab=Message("Temperature"))
     measured: dict[str, tuple[Figure[...], object, str]] = {
         "boundaries": (figures.lab_decision_boundaries, example.flips, _WAIT),
-        "cuts": (figures.lab_cuts, example.cuts, f"open All cuts and {_WAIT}"),
-        "rolls": (figures.lab_rolls, example.rolls, f"open 1,000 rolls and {_WAIT}"),
-        "temperatures": (figures.lab_sweep, example.sweep, f"open Temperature and {_WAIT}"),
-        "small-multiples": (
-            figures.lab_temperatures,
+        "cuts": (figures.lab_cuts, example.cuts, Message(_OPEN, tab=Message("All cuts"))),
+        "rolls": (figures.lab_rolls, example.rolls, Message(_OPEN, tab=Message("1,000 rolls"))),
+        "temperatures": (
+            figures.lab_sweep,
             example.sweep,
-            f"open Temperature and {_WAIT}",
+            Message(_OPEN, tab=Message("Temperature")),
         ),
+        "small-multiples": (figures.lab_temperatures, example.sweep, swept),
     }
     parts = [
         of_figure(f"draw-{at}", figures.lab_draw, step),
@@ -47,7 +50,7 @@ def lab_parts(example: LabExample) -> list[Part]:
     ]
     if grown := example.continuations:
         return [*parts, of_figure(f"tree-{at}", figures.lab_tree, grown)]
-    return [*parts, Part("tree", needs="write continuations first")]
+    return [*parts, Part("tree", needs=N_("write continuations first"))]
 
 
 def many_parts(many: ManyRuns) -> list[Part]:
@@ -85,7 +88,7 @@ def sweep_parts(sweep: BudgetSweep) -> list[Part]:
     if any(problem.steps is not None for problem in sweep.plan.problems.problems):
         hard = of_figure("difficulty", figures.reason_difficulty, sweep)
     else:
-        hard = Part("difficulty", needs="sweep over problems that say how hard they are")
+        hard = Part("difficulty", needs=N_("sweep over problems that say how hard they are"))
     return [
         of_figure("accuracy", figures.reason_accuracy, sweep),
         of_figure("outcomes", figures.reason_outcomes, sweep),

@@ -18,6 +18,7 @@ from ..figures.base.labels import visible_token
 from ..figures.decode.candidates import candidate_bars_data
 from ..figures.diffusion.order import fill_order_data
 from ..figures.speculative.metrics import spec_metrics_data
+from ..language import N_
 
 Table: TypeAlias = tuple[str, DataFrame]
 
@@ -25,7 +26,7 @@ Table: TypeAlias = tuple[str, DataFrame]
 def tables_of(trace: Trace) -> list[Table]:
     """Return the tables for a trace's figures: numbers and tokens, hypotheses, or metrics."""
     if trace.rounds:
-        return [("Metrics of this run.", spec_metrics_data(trace))]
+        return [(N_("Metrics of this run."), spec_metrics_data(trace))]
     if trace.hypotheses:
         rows = [
             (
@@ -39,17 +40,20 @@ def tables_of(trace: Trace) -> list[Table]:
         ]
         return [
             (
-                "Hypotheses, best first.",
+                N_("Hypotheses, best first."),
                 DataFrame(
                     rows, columns=["place", "text", "score", "sum of log-probabilities", "tokens"]
                 ),
             )
         ]
     if isinstance(trace.config, Diffusion):
-        return [("The order of filling.", fill_order_data(trace))]
+        return [(N_("The order of filling."), fill_order_data(trace))]
     if not trace.token_steps:
         return []
-    return [("This run in numbers.", _numbers(trace)), ("Tokens of this run.", _tokens(trace))]
+    return [
+        (N_("This run in numbers."), _numbers(trace)),
+        (N_("Tokens of this run."), _tokens(trace)),
+    ]
 
 
 def read_before(step: LabStep) -> Trace:
@@ -63,9 +67,9 @@ def step_tables(step: TokenStep, trace: Trace) -> list[Table]:
     settings = [(spec.label, spec.shown(getattr(shaping, name))) for name, spec in SETTINGS.items()]
     frame = candidate_bars_data(step, trace)
     return [
-        ("Settings of this step.", DataFrame(settings, columns=["setting", "value"])),
+        (N_("Settings of this step."), DataFrame(settings, columns=["setting", "value"])),
         (
-            "Candidates of this step.",
+            N_("Candidates of this step."),
             frame.assign(token=frame["token"].map(visible_token)),
         ),
     ]

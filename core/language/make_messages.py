@@ -11,6 +11,7 @@ import ast
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
 from html.parser import HTMLParser
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import yaml
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
@@ -42,8 +43,8 @@ def texts() -> Iterator[tuple[MessageId, str]]:
     yield from _of(ROOT / "core/decoding/methods.py", _of_settings())
     for path in sorted((ROOT / "assets" / "lessons").glob("*.yaml")):
         yield from _of(path, _of_lesson(yaml.safe_load(path.read_text(encoding="utf-8"))))
-    for name in ("models/target/prompts.json", "prompts/smollm2.json"):
-        path = ROOT / "assets" / name
+    menus = sorted((ROOT / "assets" / "prompts").glob("*.json"))
+    for path in (ROOT / "assets" / "models" / "target" / "prompts.json", *menus):
         examples = json.loads(path.read_text(encoding="utf-8"))
         yield from _of(path, (row[key] for row in examples for key in ("label", "look_for")))
 
@@ -71,7 +72,7 @@ def _of_settings() -> Iterator[str]:
         yield from (config.method.replace("_", " "), config.words, method.against_model)
         yield from (field.name.replace("_", " ") for field in fields(config))
     for spec in SETTINGS.values():
-        yield from (spec.name, spec.label, spec.help)
+        yield from (spec.name, spec.label, spec.help, spec.group)
         if spec.lines:
             yield spec.lines.help
         if spec.state:
@@ -204,8 +205,24 @@ def write(language: str, catalog: Catalog) -> None:
         write_mo(file, catalog)
 
 
+def is_translated(entry: Message | None) -> bool:
+    """Return whether an entry has all its forms."""
+    strings = entry.string if entry else ""
+    forms = strings if isinstance(strings, list | tuple) else [strings]
+    return entry is not None and not entry.fuzzy and all(forms)
+
+
+def missing(catalog: Catalog, texts_of_code: Catalog) -> Counter[str]:
+    """Return the number of texts without a translation in each room."""
+    return Counter(
+        entry.locations[0][0].rpartition("/")[0]
+        for entry in texts_of_code
+        if entry.id and not is_translated(catalog.get(entry.id))
+    )
+
+
 def main() -> int:
-    """Update and compile every catalogue; say how much of it is translated."""
+    """Update and compile every catalogue; print what isn't translated, by room."""
     texts_of_code = template()
     words = sorted({text for text, _ in script_texts()})
     SCRIPT_TEXTS.write_text(json.dumps(words, ensure_ascii=False, indent=0) + "\n", "utf-8")
@@ -213,10 +230,12 @@ def main() -> int:
         if language == ENGLISH:
             continue
         catalog = stored(language)
-        catalog.update(texts_of_code, no_fuzzy_matching=False, update_creation_date=False)
+        catalog.update(texts_of_code, no_fuzzy_matching=True, update_creation_date=False)
         write(language, catalog)
-        known = sum(bool(m.string and m.id) and not m.fuzzy for m in catalog)
-        print(f"{language}: {known} of {len(catalog)} texts")
+        lacking = missing(catalog, texts_of_code)
+        print(f"{language}: {len(catalog) - lacking.total()} of {len(catalog)} texts")
+        for room, count in lacking.most_common():
+            print(f"  {count} of {room}")
     return 0
 
 

@@ -20,14 +20,17 @@ class Message(str):
 
     Args:
         template: the text with the names of its values in braces; a text without values is taken
-            as it is.
-        values: a value that is a `Message` is translated with it, any other one is not.
+            as it is, and a message too.
+        values: a value that is a `Message`, or an error with one, is translated with it, any other
+            one is not.
     """
 
     template: str
     values: dict[str, Any]
 
     def __new__(cls, template: str, **values: Any) -> Message:
+        if isinstance(template, Message) and not values:
+            return template
         message = super().__new__(cls, template.format(**values) if values else template)
         message.template, message.values = template, values
         return message
@@ -94,8 +97,9 @@ def _found(text: str, language: str) -> str:
 def _filled(template: str, values: dict[str, Any], language: str) -> str:
     if not values:
         return template
-    shown = {
-        name: value.translated(language) if isinstance(value, Message) else value
-        for name, value in values.items()
-    }
-    return template.format(**shown)
+    return template.format(**{name: _shown(value, language) for name, value in values.items()})
+
+
+def _shown(value: Any, language: str) -> Any:
+    text = value.args[0] if isinstance(value, BaseException) and value.args else value
+    return text.translated(language) if isinstance(text, Message) else value

@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 
 from ..decoding.beam.compare import greedy_path
 from ..decoding.beam.types import BeamCandidate
-from ..decoding.comparison.parting import first_difference
+from ..decoding.comparison.reasons import first_difference
 from ..decoding.counting import nth
 from ..decoding.many.methods import cost_of
 from ..decoding.reasoning.config import Reasoning

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from ..decoding.errors import ModelError
+from ..language import Message
 
 _HUB_ID = re.compile(r"(?P<repo>[A-Za-z0-9_][\w.-]*(/[\w.-]+)?)(@(?P<revision>\w[\w.-]*))?\Z")
 _COMMIT = re.compile(r"[0-9a-f]{40}\Z")
@@ -31,8 +32,11 @@ def hub_id(model_id: str) -> HubId:
     fits = len(parts.repo) <= _LONGEST_REPO and len(parts.revision or "") <= _LONGEST_REVISION
     if not match or not fits:
         raise ModelError(
-            f"{model_id[:_LONGEST_REPO]!r} is neither a folder nor a hub id; give a local "
-            "folder, OWNER/NAME or embedded:NAME."
+            Message(
+                "{model!r} is neither a folder nor a hub id; give a local folder, "
+                "OWNER/NAME or embedded:NAME.",
+                model=model_id[:_LONGEST_REPO],
+            )
         )
     return parts
 

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from ..decoding.errors import ModelError
 from ..decoding.inside.types import Attention, Lens, LensCell, LensPosition
+from ..language import Message
 from .running.masked import MaskedModel
 from .transformers_model import TransformersModel
 
@@ -40,8 +41,11 @@ def require_modules(model: Any) -> TransformersModel:
         model.start()  # raises
     if not isinstance(model, TransformersModel):
         raise ModelError(
-            f"{model.model_id} doesn't run through transformers' modules here, so it can't be "
-            "looked into; take a model that does."
+            Message(
+                "{model} doesn't run through transformers' modules here, so it can't "
+                "be looked into; take a model that does.",
+                model=model.model_id,
+            )
         )
     return model
 
@@ -148,8 +152,11 @@ def _reader_of(model: TransformersModel) -> _Reader:
 
 def _no_lens(model: TransformersModel) -> ModelError:
     return ModelError(
-        f"{model.model_id} can't be read layer by layer: its head after its last norm doesn't give "
-        "its logits; the other figures work."
+        Message(
+            "{model} can't be read layer by layer: its head after its last norm "
+            "doesn't give its logits; the other figures work.",
+            model=model.model_id,
+        )
     )
 
 
@@ -176,8 +183,12 @@ def attention(
     heads = getattr(config, "num_hidden_layers", 1) * getattr(config, "num_attention_heads", 1)
     if 4 * heads * len(upto) ** 2 > MOST_BYTES:
         raise ModelError(
-            f"The attention of {len(upto)} tokens in {heads} heads would take more memory than "
-            "this page gives it; look at an earlier step."
+            Message(
+                "The attention of {upto} tokens in {heads} heads would take more "
+                "memory than this page gives it; look at an earlier step.",
+                upto=len(upto),
+                heads=heads,
+            )
         )
     angles = model.angles_at(len(upto), prompt_length or len(ids), use_cache)
     with torch.inference_mode(), _eager(model), angles:
@@ -187,7 +198,11 @@ def attention(
         )
     layers = output.get("attentions")
     if not layers or all(layer is None for layer in layers):
-        raise ModelError(f"{model.model_id} gives no attention weights; the other figures work.")
+        raise ModelError(
+            Message(
+                "{model} gives no attention weights; the other figures work.", model=model.model_id
+            )
+        )
     return Attention(
         position,
         tuple(map(model.token_text, upto)),

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from ..decoding.errors import ModelError
 from ..installation import INSTALLED, ROOT
+from ..language import N_, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ PACKAGED: Mapping[str, Packaged] = MappingProxyType(
             _FILE,
             "93 MB",
             "SmolLM2-135M-Instruct",
-            "134.5 million parameters, 49,152 tokens, English, a chat template.",
+            N_("134.5 million parameters, 49,152 tokens, English, a chat template."),
             "HuggingFaceTB/SmolLM2-135M-Instruct",
         )
     }
@@ -69,7 +70,14 @@ def packaged_file(name: str) -> Path:
     packaged = PACKAGED[name]
     file = _file(packaged)
     if file is None:
-        raise ModelError(f"{name} ({packaged.words}) isn't installed; type {packaged.command}.")
+        raise ModelError(
+            Message(
+                "{name} ({words}) isn't installed; type {command}.",
+                name=name,
+                words=Message(packaged.words),
+                command=packaged.command,
+            )
+        )
     return file
 
 

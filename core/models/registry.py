@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..decoding.errors import ModelError
+from ..language import Message
 from .importing import without_collections
 from .isolation.client import prepare
 from .packaged import PACKAGED, packaged_file
@@ -67,8 +68,11 @@ def load_model(
     """
     if not isinstance(where, str | Path):
         raise ModelError(
-            f"load_model takes a name or a path, got the type {type(where).__name__}; a model of "
-            "transformers goes into from_transformers(model, tokenizer)."
+            Message(
+                "load_model takes a name or a path, got the type {name}; a model of "
+                "transformers goes into from_transformers(model, tokenizer).",
+                name=type(where).__name__,
+            )
         )
     stops = should_stop or never
     if is_remote(str(where).strip()):
@@ -106,29 +110,46 @@ def _source(where: str | Path) -> ModelSource:
     model_id = str(where).strip()
     if not model_id:
         raise ModelError(
-            "No model was named; give embedded:NAME, a local folder, a GGUF file or a hub id "
-            f"({_embedded_names()})."
+            Message(
+                "No model was named; give embedded:NAME, a local folder, a GGUF file "
+                "or a hub id ({embedded_names}).",
+                embedded_names=_embedded_names(),
+            )
         )
     folder, trusted = None, False
     if model_id.startswith(EMBEDDED_PREFIX):
         name = model_id.removeprefix(EMBEDDED_PREFIX)
         if name not in list_stored():
-            raise ModelError(f"There is no embedded model {name!r}; {_embedded_names()}.")
+            raise ModelError(
+                Message(
+                    "There is no embedded model {name!r}; {embedded_names}.",
+                    name=name,
+                    embedded_names=_embedded_names(),
+                )
+            )
         folder, trusted = embedded_folder(name), True
     elif model_id in PACKAGED:
         folder, trusted = packaged_file(model_id), True
     elif model_id.lower().startswith(("http:", "https:")):
         raise ModelError(
-            f"{model_id} is a URL, not a model's name; write a model on a server as {FORMS}, one "
-            "of the hub as OWNER/NAME."
+            Message(
+                "{model} is a URL, not a model's name; write a model on a server as "
+                "{forms}, one of the hub as OWNER/NAME.",
+                model=model_id,
+                forms=FORMS,
+            )
         )
     elif isinstance(where, Path) or looks_like_path(model_id):
         try:
             folder = Path(model_id).expanduser()
         except RuntimeError:  # `~name` of nobody.
             raise ModelError(
-                f"There is no {kind_of_path(model_id)} {model_id}; check the path, or give a hub "
-                "id or embedded:NAME."
+                Message(
+                    "There is no {kind_of_path} {model}; check the path, or give a hub "
+                    "id or embedded:NAME.",
+                    kind_of_path=kind_of_path(model_id),
+                    model=model_id,
+                )
             ) from None
     if not trusted:
         prepare()  # It starts while this process imports torch.
@@ -143,8 +164,10 @@ def _connected(
 ) -> RemoteModel:
     if dtype is not None or device is not None:
         raise ModelError(
-            f"Type and device of a model on a server are the server's: leave out "
-            f"{'dtype' if dtype is not None else 'device'}."
+            Message(
+                "Type and device of a model on a server are the server's: leave out {value}.",
+                value="dtype" if dtype is not None else "device",
+            )
         )
     # The first import of every load: two threads that come to transformers' names by different ways
     # at once break each other's imports.
@@ -158,4 +181,6 @@ def _connected(
 
 def _embedded_names() -> str:
     names = ", ".join(EMBEDDED_PREFIX + name for name in [*list_embedded(), *list_diffusion()])
-    return f"embedded models: {names}" if names else "no model is embedded here"
+    if not names:
+        return Message("no model is embedded here")
+    return Message("embedded models: {names}", names=names)

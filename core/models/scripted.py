@@ -10,6 +10,7 @@ import torch
 
 from ..decoding.errors import ModelError, PromptError
 from ..decoding.protocol import OnLogits, TokenRows
+from ..language import Message
 from .running.limits import InputLimits, check_branch
 from .running.tree import require_path
 from .text.token_text import display_text
@@ -82,7 +83,11 @@ class ScriptedModel:
             if not fitting:
                 known = ", ".join(repr(display_text(token)) for token in self._tokens)
                 raise PromptError(
-                    f"No token fits at {display_text(left)[:20]!r}; write with {known}."
+                    Message(
+                        "No token fits at {display_text!r}; write with {known}.",
+                        display_text=display_text(left)[:20],
+                        known=known,
+                    )
                 )
             ids.append(max(fitting, key=lambda at: len(self._tokens[at])))
             left = left[len(self._tokens[ids[-1]]) :]
@@ -127,15 +132,24 @@ class ScriptedModel:
         row = torch.as_tensor(self._row(so_far), dtype=torch.float64)
         if row.shape != (self.vocab_size,):
             raise ModelError(
-                f"The script's row after {so_far} must hold {self.vocab_size} numbers, got a shape "
-                f"of {tuple(row.shape)}."
+                Message(
+                    "The script's row after {so_far} must hold {vocab_size} numbers, "
+                    "got a shape of {tuple}.",
+                    so_far=so_far,
+                    vocab_size=self.vocab_size,
+                    tuple=tuple(row.shape),
+                )
             )
         if self._given == "logits":
             return row.float()
         if not (bool((row >= 0).all()) and math.isclose(row.sum().item(), 1, abs_tol=1e-6)):
             raise ModelError(
-                f"The script's row after {so_far} must be probabilities that add up to 1, got "
-                f"{row.tolist()}."
+                Message(
+                    "The script's row after {so_far} must be probabilities that add up "
+                    "to 1, got {tolist}.",
+                    so_far=so_far,
+                    tolist=row.tolist(),
+                )
             )
         return row.log().float()
 
@@ -146,7 +160,11 @@ class ScriptedModel:
             ending = so_far[len(so_far) - length :]
             if ending in self._script:
                 return self._script[ending]
-        raise ModelError(f"The script says nothing after {so_far}; add a row for () to it.")
+        raise ModelError(
+            Message(
+                "The script says nothing after {so_far}; add a row for () to it.", so_far=so_far
+            )
+        )
 
 
 class ScriptedContext:

@@ -15,8 +15,10 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..decoding.beam.types import ReferencePath
 from ..decoding.config import MethodConfig
+from ..decoding.counting import sentences
 from ..decoding.errors import ModelError
 from ..decoding.protocol import OnLogits
+from ..language import N_, Message
 from .fused.check import fused_step
 from .fused.step import MOST_TOKENS
 from .replacing import converted_copy, replaced
@@ -69,10 +71,11 @@ class TransformersModel(Tokenizing):
         left_out: str = "",
     ) -> None:
         if model.config.is_encoder_decoder or not model.can_generate():
-            raise ModelError(
-                f"{model_id} is a {type(model).__name__}, which doesn't decode token by token; "
-                "use a decoder-only causal language model."
+            words = N_(
+                "{model} is a {kind}, which doesn't decode token by token; use a decoder-only "
+                "causal language model."
             )
+            raise ModelError(Message(words, model=model_id, kind=type(model).__name__))
         super().__init__(tokenizer, model_id, revision, isolate_templates)
         self._copies = WeakValueDictionary[str, TransformersModel]()
         self.hf_model = model.eval()
@@ -97,9 +100,9 @@ class TransformersModel(Tokenizing):
     def described(self) -> str:
         """Notes on its files, in sentences; empty where there is nothing to say."""
         surplus = len(self.tokenizer) - self.vocab_size
-        unused = f"Tokens of its tokenizer that the model has no embedding for: {surplus:,}."
-        notes = (self._left_out, unused if surplus > 0 else "", self.template_fault)
-        return " ".join(filter(None, notes))
+        words = N_("Tokens of its tokenizer that the model has no embedding for: {count:,}.")
+        unused = Message(words, count=surplus) if surplus > 0 else ""
+        return sentences(self._left_out, unused, self.template_fault)
 
     @property
     def device(self) -> torch.device:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..decoding.errors import DecodingError
 from ..decoding.files import reason_of, shown
+from ..language import Message
 
 
 def file_bytes(path: str | Path, limit: int, what: str, error: type[DecodingError]) -> bytes:
@@ -28,9 +29,18 @@ def file_bytes(path: str | Path, limit: int, what: str, error: type[DecodingErro
             device = stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
             data = b"" if device else file.read(limit + 1)
     except (OSError, ValueError) as found:
-        raise error(f"The {what} {shown(path)} can't be opened: {reason_of(found)}.") from None
+        raise error(
+            Message(
+                "The {what} {path} can't be opened: {reason}.",
+                what=what,
+                path=shown(path),
+                reason=reason_of(found),
+            )
+        ) from None
     if device:
-        raise error(f"The {what} {shown(path)} is a device, not a file.")
+        raise error(
+            Message("The {what} {path} is a device, not a file.", what=what, path=shown(path))
+        )
     return within(data, limit, what, error)
 
 
@@ -50,7 +60,13 @@ def bytes_of(
 def within(data: bytes, limit: int, what: str, error: type[DecodingError]) -> bytes:
     """Return the bytes if there are at most `limit`; else raise `error`."""
     if len(data) > limit:
-        raise error(f"The {what} is larger than the {limit / 1e6:g} MB that are allowed.")
+        raise error(
+            Message(
+                "The {what} is larger than the {limit:g} MB that are allowed.",
+                what=what,
+                limit=limit / 1000000.0,
+            )
+        )
     return data
 
 
@@ -75,4 +91,10 @@ def require_sparse(
     limit = max(100_000, len(data) // 20) if most is None else most
     raw = data.encode("utf-8", "replace") if isinstance(data, str) else data
     if raw.count(b"[") + raw.count(b"{") > limit:
-        raise error(f"The {what} holds more than the {limit:,} lists and objects that are allowed.")
+        raise error(
+            Message(
+                "The {what} holds more than the {limit:,} lists and objects that are allowed.",
+                what=what,
+                limit=limit,
+            )
+        )

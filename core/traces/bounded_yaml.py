@@ -8,6 +8,7 @@ import yaml
 
 from ..decoding.errors import DecodingError
 from ..decoding.validation import shortened
+from ..language import Message
 
 # A plan of 60 ways with every setting is 6 deep and has about 3,000 values.
 MAX_DEPTH, MAX_VALUES = 20, 20_000
@@ -32,11 +33,15 @@ def read_yaml(data: bytes, what: str, error: type[DecodingError], longest_plain:
         mark, last = fault.problem_mark, data.count(b"\n") + 1
         # libyaml counts the end of the text as one more line.
         line = f"Line {min(mark.line + 1, last)} of the {what}" if mark else "It"
-        raise error(f"{line} is not YAML: {shortened(str(fault.problem), 100)}.") from None
+        raise error(
+            Message(
+                "{line} is not YAML: {shown}.", line=line, shown=shortened(str(fault.problem), 100)
+            )
+        ) from None
     except DecodingError:
         raise
     except (yaml.YAMLError, ValueError, ArithmeticError):
-        raise error(f"The {what} is not YAML text.") from None
+        raise error(Message("The {what} is not YAML text.", what=what)) from None
 
 
 def _require_bounded(
@@ -52,9 +57,16 @@ def _require_bounded(
 
     def refuse(event: Any) -> NoReturn:
         raise error(
-            f"Line {event.start_mark.line + 1} of the {what}: lists are nested deeper than "
-            f"{MAX_DEPTH}, the {what} holds more than {MAX_VALUES:,} values, or a value without "
-            f"quotes has more than {longest_plain:,} characters."
+            Message(
+                "Line {line} of the {what}: lists are nested deeper than {max_depth}, "
+                "the {what} holds more than {max_values:,} values, or a value without "
+                "quotes has more than {longest_plain:,} characters.",
+                line=event.start_mark.line + 1,
+                what=what,
+                max_depth=MAX_DEPTH,
+                max_values=MAX_VALUES,
+                longest_plain=longest_plain,
+            )
         )
 
     depth = values = 0
@@ -63,7 +75,11 @@ def _require_bounded(
         depth -= isinstance(event, yaml.CollectionEndEvent)
         values += isinstance(event, yaml.NodeEvent)
         if isinstance(event, yaml.AliasEvent):
-            raise error(f"The {what} holds an alias (*name): write out what it stands for.")
+            raise error(
+                Message(
+                    "The {what} holds an alias (*name): write out what it stands for.", what=what
+                )
+            )
         # 1:1:1:... is a number in base 60; parsing a long one takes seconds.
         plain = isinstance(event, yaml.ScalarEvent) and event.implicit[0]
         if depth > MAX_DEPTH or values > MAX_VALUES or (plain and len(event.value) > longest_plain):

@@ -11,6 +11,7 @@ from ..decoding.record.trace import Trace
 from ..decoding.record.tree import RunTree
 from ..decoding.serial import require_header
 from ..installation import COMMAND
+from ..language import N_, Message
 from .bounded_file import bytes_of, require_sparse
 from .schema.trace import trace_layout
 
@@ -47,8 +48,11 @@ def trace_of(data: Any) -> Trace:
     """
     if isinstance(data, dict) and data.get("schema") == RunTree.schema:
         raise TraceError(
-            "This file holds a tree of runs, not one run: open it on Decode, or with "
-            f"`{COMMAND} branch` or `{COMMAND} figure`."
+            Message(
+                "This file holds a tree of runs, not one run: open it on Decode, or "
+                "with `{command} branch` or `{command} figure`.",
+                command=COMMAND,
+            )
         )
     require_header(data, Trace)
     return trace_layout().read(data)
@@ -62,11 +66,11 @@ def parsed(source: bytes | str | Path, max_bytes: int | None = None) -> Any:
     """
     if max_bytes is None:
         max_bytes = MAX_BYTES if isinstance(source, bytes) else MAX_FILE_BYTES
-    data = bytes_of(source, max_bytes, "trace file", TraceError)
+    data = bytes_of(source, max_bytes, N_("trace file"), TraceError)
     require_sparse(data, "trace file", TraceError)
     try:
         return json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise TraceError("The trace file is not UTF-8 text.") from None
+        raise TraceError(N_("The trace file is not UTF-8 text.")) from None
     except (ValueError, RecursionError):
-        raise TraceError("The trace file is not JSON; it may be cut off.") from None
+        raise TraceError(N_("The trace file is not JSON; it may be cut off.")) from None

@@ -16,6 +16,7 @@ from ..decoding.counting import counted
 from ..decoding.errors import TraceError
 from ..decoding.record.bounds import MAX_COUNT
 from ..decoding.validation import shortened
+from ..language import N_, Message
 from .bounded_file import require_sparse
 from .foreign_formats import FORMATS, ForeignFormat, JsonObject, format_of
 from .foreign_tokens import ForeignToken, objects, tokens_of
@@ -63,23 +64,40 @@ class ForeignAnswer:
         """Sentences on the limits of such an answer."""
         named = max((len(token.top) for token in self.tokens), default=0)
         beyond = sum(t.rank is None and t.logprob is not None for t in self.tokens)
-        others = (
-            f"Each place names {counted(named, 'token')} at most: which tokens share the rest is "
-            "not known, only how much it is."
+        others = Message(
+            "Each place names {tokens} at most: which tokens share the rest is not known, only how "
+            "much it is.",
+            tokens=counted(named, "token"),
         )
-        ranks = (
-            f"The rank of {beyond} of {counted(len(self.tokens), 'token')} is not known: tokens "
-            "that are not named may be more probable."
+        ranks = Message(
+            "The rank of {beyond} of {tokens} is not known: tokens that are not named may be more "
+            "probable.",
+            beyond=beyond,
+            tokens=counted(len(self.tokens), "token"),
         )
-        more = f"Of its {self.choices} choices the first is drawn; paste another one alone."
+        more = Message(
+            "Of its {choices} choices the first is drawn; paste another one alone.",
+            choices=self.choices,
+        )
         return (
             *([more] if self.choices > 1 else []),
-            others if named else "No place names its most probable tokens: ask for top_logprobs.",
+            others
+            if named
+            else N_("No place names its most probable tokens: ask for top_logprobs."),
             *([ranks] if beyond else []),
-            "Whether the numbers are the model's own or those after temperature and filters, only "
-            "the server can say.",
-            f"This is {self.format.name}. {self.format.lacks}",
-            "Settings, seed and draws are not in the answer, so that nothing of it can be proved.",
+            N_(
+                "Whether the numbers are the model's own or those after temperature and filters, "
+                "only the server can say."
+            ),
+            Message(
+                "This is {format}. {lacks}",
+                format=Message(self.format.name),
+                lacks=Message(self.format.lacks),
+            ),
+            N_(
+                "Settings, seed and draws are not in the answer, so that nothing of it can be "
+                "proved."
+            ),
         )
 
 
@@ -90,23 +108,29 @@ def read_foreign(raw: bytes | str) -> ForeignAnswer:
         TraceError: no JSON, no known format, or no log-probabilities.
     """
     if len(raw) > MAX_BYTES:
-        raise TraceError(f"The answer holds more than {MAX_BYTES // 2**20} MB.")
+        raise TraceError(
+            Message("The answer holds more than {max_bytes} MB.", max_bytes=MAX_BYTES // 2**20)
+        )
     data = _values(raw)
     bodies = objects(data)
     if not bodies or len(bodies) < len(data):
-        raise UnknownFormatError("The answer is not the JSON object of an API, nor a list of them.")
+        raise UnknownFormatError(
+            N_("The answer is not the JSON object of an API, nor a list of them.")
+        )
     kind = format_of(bodies)
     alone = _is_one(bodies)
     tokens = []
     for token in tokens_of(bodies if alone else bodies[:1]):
         tokens.append(token)
         if len(tokens) > MAX_TOKENS:
-            raise TraceError(f"The answer holds more than {MAX_TOKENS:,} tokens.")
+            raise TraceError(
+                Message("The answer holds more than {max_tokens:,} tokens.", max_tokens=MAX_TOKENS)
+            )
     if not tokens:
         error = bodies[-1].get("error")
         sentence = error.get("message") if isinstance(error, Mapping) else error
         if isinstance(sentence, str) and sentence:
-            raise TraceError(f"The server refused: {shortened(sentence, 200)}")
+            raise TraceError(Message("The server refused: {shown}", shown=shortened(sentence, 200)))
         if kind is None:
             raise UnknownFormatError(UNKNOWN_FORMAT)
         raise TraceError(NO_LOGPROBS.format(kind.ask))
@@ -132,7 +156,9 @@ def answers_in(raw: bytes) -> list[bytes]:
         TraceError: neither JSON text nor a stream of it, or more than is read.
     """
     if len(raw) > MAX_BYTES:
-        raise TraceError(f"The answers hold more than {MAX_BYTES // 2**20} MB.")
+        raise TraceError(
+            Message("The answers hold more than {max_bytes} MB.", max_bytes=MAX_BYTES // 2**20)
+        )
     values = _values(raw)
     if _is_one(objects(values)):
         return [raw]
@@ -185,7 +211,7 @@ def _lines(raw: bytes | str) -> list[Any]:
     except (ValueError, RecursionError):
         values = []
     if not values:
-        raise UnknownFormatError("The answer is neither JSON text nor a stream of it.")
+        raise UnknownFormatError(N_("The answer is neither JSON text nor a stream of it."))
     return values
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from ..language import N_
+
 JsonObject: TypeAlias = Mapping[str, Any]
 
 
@@ -56,47 +58,53 @@ def _is_response(body: JsonObject) -> bool:
     return "output" in body or str(body.get("type")).startswith("response.")
 
 
-_SETTINGS = "the settings, the seed and the draws"
-_OF_TEXTS = f"It names tokens by their text, without ids; it lacks {_SETTINGS}."
+_NO_MODEL = N_("It lacks the model's name, the settings, the seed and the draws.")
+_OF_TEXTS = N_(
+    "It names tokens by their text, without ids; it lacks the settings, the seed and the draws."
+)
 # The first that matches is taken; Ollama's objects have the fewest own keys, so they come last.
 FORMATS: tuple[ForeignFormat, ...] = (
     ForeignFormat(
         "vLLM's RequestOutput",
         "SamplingParams(logprobs=5)",
-        f"It lacks the model's name, {_SETTINGS}.",
+        _NO_MODEL,
         _is_vllm,
     ),
     ForeignFormat(
-        "a samples file of lm-evaluation-harness",
+        N_("a samples file of lm-evaluation-harness"),
         "--log_samples, with a task of log-likelihoods",
-        "It has the log-likelihood of each whole choice, and nothing of the tokens in it; ranks "
-        "are among the choices.",
+        N_(
+            "It has the log-likelihood of each whole choice, and nothing of the tokens in it; "
+            "ranks are among the choices."
+        ),
         _has("doc_id", "resps"),
         likeliest=False,
     ),
     ForeignFormat(
         "SGLang's /generate",
         "return_logprob, top_logprobs_num and return_text_in_logprobs",
-        f"It lacks the model's name, {_SETTINGS}.",
+        _NO_MODEL,
         _has("meta_info"),
     ),
     ForeignFormat(
         "llama.cpp's /completion",
         "n_probs",
-        "It lacks the prompt's tokens and the draws; its probabilities are the model's own unless "
-        "post_sampling_probs was asked for.",
+        N_(
+            "It lacks the prompt's tokens and the draws; its probabilities are the model's own "
+            "unless post_sampling_probs was asked for."
+        ),
         lambda body: "completion_probabilities" in body or ("content" in body and "stop" in body),
     ),
-    ForeignFormat("chat completions", "logprobs and top_logprobs", _OF_TEXTS, _is_chat),
-    ForeignFormat("completions", "logprobs", _OF_TEXTS, _has("choices")),
+    ForeignFormat(N_("chat completions"), "logprobs and top_logprobs", _OF_TEXTS, _is_chat),
+    ForeignFormat(N_("completions"), "logprobs", _OF_TEXTS, _has("choices")),
     ForeignFormat(
-        "responses",
+        N_("responses"),
         "include=message.output_text.logprobs and top_logprobs",
         _OF_TEXTS,
         _is_response,
     ),
     ForeignFormat(
-        "Ollama's native answer",
+        N_("Ollama's native answer"),
         "logprobs and top_logprobs (Ollama 0.12.11 or newer)",
         _OF_TEXTS,
         lambda body: "logprobs" in body or ("done" in body and "model" in body),

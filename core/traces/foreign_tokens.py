@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..decoding.errors import TraceError
 from ..decoding.record.bounds import MAX_COUNT
+from ..language import N_
 from ..models.text.token_text import display_text
 from .foreign_formats import JsonObject
 
@@ -197,21 +198,23 @@ def _of_vllm(outputs: Sequence[JsonObject]) -> Iterator[_Place]:
         for token_id, place in _together(ids, places):
             named = dict(_by_id(place))
             if _id(token_id) not in named:
-                raise TraceError("A token of this answer is not among the tokens of its place.")
+                raise TraceError(N_("A token of this answer is not among the tokens of its place."))
             yield named[token_id], list(named.values())
 
 
 def _by_id(place: Any) -> Iterator[tuple[int, _Named]]:
     if not isinstance(place, Mapping):
-        raise TraceError("A place of this answer is no mapping from ids to log-probabilities.")
+        raise TraceError(N_("A place of this answer is no mapping from ids to log-probabilities."))
     for key, entry in [*place.items()][: MAX_TOP + 1]:
         token_id = _id(int(key) if str(key).isdecimal() and len(str(key)) < 12 else None)
         if token_id is None or not isinstance(entry, Mapping):
-            raise TraceError("A token of this answer has no id, or no log-probability.")
+            raise TraceError(N_("A token of this answer has no id, or no log-probability."))
         if entry.get("decoded_token") is None:
             raise TraceError(
-                "This answer of vLLM names its tokens by ids alone: leave detokenize on, and open "
-                "it again."
+                N_(
+                    "This answer of vLLM names its tokens by ids alone: leave "
+                    "detokenize on, and open it again."
+                )
             )
         rank = _id(entry.get("rank")) or None
         raw = _raw(entry["decoded_token"])
@@ -228,12 +231,14 @@ def _choices(sample: JsonObject) -> _Place:
         pair = answer[0] if answer else None
         if len(parts) < 2 or not isinstance(pair, list) or len(pair) != 2:
             raise TraceError(
-                "This samples file holds replies without log-likelihoods: open one of a task that "
-                "compares choices."
+                N_(
+                    "This samples file holds replies without log-likelihoods: open one "
+                    "of a task that compares choices."
+                )
             )
         named.append(_Named(_raw(parts[1]), _logprob(_number(pair[0]))))
     if not named:
-        raise TraceError("A question of this samples file has no choice.")
+        raise TraceError(N_("A question of this samples file has no choice."))
     return max(named, key=lambda choice: choice.logprob or 0.0), named
 
 
@@ -258,11 +263,13 @@ def _legacy(logprobs: JsonObject) -> Iterator[_Place]:
 
 def _triple(value: Any) -> _Named:
     if not isinstance(value, list) or len(value) != 3:
-        raise TraceError("A token of this answer is no list of log-probability, id and text.")
+        raise TraceError(N_("A token of this answer is no list of log-probability, id and text."))
     if value[2] is None:
         raise TraceError(
-            "This answer of SGLang names its tokens by ids alone: ask for return_text_in_logprobs "
-            "and open it again."
+            N_(
+                "This answer of SGLang names its tokens by ids alone: ask for "
+                "return_text_in_logprobs and open it again."
+            )
         )
     logprob = None if value[0] is None else _logprob(value[0])
     return _Named(_raw(value[2]), logprob, _id(value[1]))
@@ -274,7 +281,7 @@ def _together(values: list[Any], *others: Any) -> Iterator[tuple[Any, ...]]:
     if not isinstance(lists[-1], list):
         lists[-1] = [None] * len(values)
     if len(set(map(len, lists))) != 1:
-        raise TraceError("The lists of this answer's log-probabilities differ in length.")
+        raise TraceError(N_("The lists of this answer's log-probabilities differ in length."))
     yield from zip(*lists, strict=True)
 
 
@@ -285,7 +292,7 @@ def _list(value: Any) -> list[Any]:
 def _raw(text: Any, given: Any = None) -> bytes:
     """Return a token's bytes: from the answer's list of bytes, else from its text."""
     if not isinstance(text, str) or len(text) > MAX_TEXT:
-        raise TraceError("A token of this answer is no text, or a very long one.")
+        raise TraceError(N_("A token of this answer is no text, or a very long one."))
     values = given if isinstance(given, list) and len(given) <= 4 * MAX_TEXT else []
     if values and all(type(byte) is int and 0 <= byte < 256 for byte in values):
         return bytes(values)
@@ -298,5 +305,7 @@ def _raw(text: Any, given: Any = None) -> bytes:
 def _logprob(value: Any) -> float:
     wrong = isinstance(value, bool) or not isinstance(value, int | float)
     if wrong or not value <= 0.01:
-        raise TraceError("A log-probability of this answer is no number from minus infinity to 0.")
+        raise TraceError(
+            N_("A log-probability of this answer is no number from minus infinity to 0.")
+        )
     return float(min(0.0, max(value, _LOWEST)))

@@ -14,6 +14,7 @@ from typing import Any
 from ..decoding.by_engine.config import ByEngine
 from ..decoding.by_engine.told import record_of
 from ..decoding.config import MAX_CANDIDATES, Ended
+from ..decoding.counting import sentences
 from ..decoding.errors import TraceError
 from ..decoding.loop.recording import least_entropy_of
 from ..decoding.record.notes import FOREIGN_ANSWER, Note
@@ -26,6 +27,7 @@ from ..decoding.record.steps import (
     TokenStep,
 )
 from ..decoding.record.trace import Timings, Trace
+from ..language import Message
 from .foreign import MAX_BYTES, ForeignAnswer, UnknownFormatError, read_foreign
 
 _HEAD = 200
@@ -60,7 +62,10 @@ def from_answer(answer: Any) -> Trace:
         text = json.dumps(_plain(answer))
     except (TypeError, ValueError, RecursionError):
         raise TraceError(
-            f"An answer is JSON or an object of its tool, got {type(answer).__name__}."
+            Message(
+                "An answer is JSON or an object of its tool, got {name}.",
+                name=type(answer).__name__,
+            )
         ) from None
     return trace_of_answer(read_foreign(text))
 
@@ -156,7 +161,9 @@ def _step(
 ) -> TokenStep:
     token = answer.tokens[index]
     if token.logprob is None:
-        raise TraceError(f"Token {index + 1} of this answer has no log-probability.")
+        raise TraceError(
+            Message("Token {index} of this answer has no log-probability.", index=index + 1)
+        )
     own = ids.of(token.text, token.token_id)
     names = {own: (token.logprob, token.text)}
     for (text, logprob), token_id in zip(token.top, token.top_ids, strict=True):
@@ -202,11 +209,17 @@ def _step(
 
 
 def _notes(answer: ForeignAnswer, ids: _Ids) -> list[Note]:
-    words = [f"Read from {answer.format.name}. {answer.format.lacks}"]
+    words = [
+        Message(
+            "Read from {format}. {lacks}",
+            format=Message(answer.format.name),
+            lacks=Message(answer.format.lacks),
+        )
+    ]
     if not ids.given:
-        words.append("Ids are places in the list of the answer's texts.")
+        words.append(Message("Ids are places in the list of the answer's texts."))
     if answer.choices > 1:
-        words.append(f"Of its {answer.choices} choices this is the first.")
+        words.append(Message("Of its {choices} choices this is the first.", choices=answer.choices))
     if not answer.prompt_ids:
-        words.append("The prompt's tokens are unknown.")
-    return [Note(FOREIGN_ANSWER, " ".join(words))]
+        words.append(Message("The prompt's tokens are unknown."))
+    return [Note(FOREIGN_ANSWER, sentences(*words))]

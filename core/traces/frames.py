@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..decoding.errors import TraceError
 from ..decoding.record.trace import Trace
+from ..language import N_, Message
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,7 +227,13 @@ def to_frame(trace: Trace, rows: str = "steps") -> pd.DataFrame:
 
     table = TABLES.get(rows)
     if table is None:
-        raise TraceError(f"A trace has no table {rows!r}; it has {', '.join(TABLES)}.")
+        raise TraceError(
+            Message(
+                "A trace has no table {rows!r}; it has {tables}.",
+                rows=rows,
+                tables=", ".join(TABLES),
+            )
+        )
     columns = list(zip(*table.rows(trace), strict=True)) or [()] * len(table.columns)
     return pd.DataFrame(
         {
@@ -260,11 +267,13 @@ def runs_to_frame(traces: Iterable[Trace], rows: str = "steps") -> pd.DataFrame:
 
     runs = list(traces)
     if not runs:
-        raise TraceError("There is no trace to make a table of.")
+        raise TraceError(N_("There is no trace to make a table of."))
     if not all(isinstance(run, Trace) for run in runs):
         raise TraceError(
-            "Give a list of traces, such as runs_to_frame([trace]); read_trace and "
-            "Trace.from_jsonl read files."
+            N_(
+                "Give a list of traces, such as runs_to_frame([trace]); read_trace and "
+                "Trace.from_jsonl read files."
+            )
         )
     settings = [
         {"model_id": run.model_id, "prompt": run.prompt, **_settings(run.to_dict()["config"])}

@@ -22,6 +22,7 @@ from ..decoding.serial import CODECS as TRACE_CODECS
 from ..decoding.serial import KINDS, require_header
 from ..decoding.shaping.config import ranges_in_view
 from ..decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
+from ..language import N_
 
 # Limit on rerolls: every earlier draw must be repeated.
 MAX_ROLL = 999
@@ -97,7 +98,7 @@ def load_lab(path: str | Path) -> LabExample:
     Raises:
         TraceError: the file can't be read or is no example of the lab.
     """
-    return example_from_dict(own_json(path, "The lab's example", TraceError))
+    return example_from_dict(own_json(path, N_("The lab's example"), TraceError))
 
 
 def lab_bytes(example: LabExample) -> bytes:
@@ -122,7 +123,9 @@ def make_lab(trace: Trace) -> LabExample:
     from ..models.registry import load_model
 
     if not isinstance(trace.config, Sampling) or not trace.token_ids:
-        raise DecodingError("The lab's example is made from a run of sampling that emitted tokens.")
+        raise DecodingError(
+            N_("The lab's example is made from a run of sampling that emitted tokens.")
+        )
     model, index = load_model(trace.model_id), telling_step(trace)
     before = [*trace.prompt_ids, *trace.token_ids[:index]]
     states = trace.token_steps[index].states

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..decoding.errors import TraceError
 from ..decoding.record.trace import Trace
+from ..language import N_, Message
 from .bounded_file import bytes_of
 from .file import MAX_BYTES, MAX_FILE_BYTES, read_trace
 from .foreign import answers_in
@@ -27,12 +28,18 @@ def read_lines(source: bytes | str | Path) -> tuple[Trace, ...]:
         TraceError: a line is neither, or there are too many; the message names the line.
     """
     most = MAX_BYTES if isinstance(source, bytes) else MAX_FILE_BYTES
-    data = bytes_of(source, most, "file of runs", TraceError)
+    data = bytes_of(source, most, N_("file of runs"), TraceError)
     rows = [row for row in data.splitlines() if row.strip()]
     if not rows:
-        raise TraceError("The file of runs is empty.")
+        raise TraceError(N_("The file of runs is empty."))
     if len(rows) > MAX_LINES:
-        raise TraceError(f"The file has {len(rows):,} lines, and {MAX_LINES:,} at most are read.")
+        raise TraceError(
+            Message(
+                "The file has {rows:,} lines, and {max_lines:,} at most are read.",
+                rows=len(rows),
+                max_lines=MAX_LINES,
+            )
+        )
     if b'"schema"' not in rows[0]:
         answers = answers_in(data)
         if len(answers) == 1:

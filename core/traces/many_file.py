@@ -9,6 +9,7 @@ from ..decoding.errors import ConfigError, TraceError
 from ..decoding.many.plan import require_single
 from ..decoding.many.types import MAX_MANY, ManyRuns, sharing_prompt
 from ..decoding.record.trace import Trace
+from ..language import N_, Message
 from .bounded_file import bytes_of
 from .file import MAX_BYTES, MAX_FILE_BYTES, read_trace
 
@@ -48,9 +49,17 @@ def _require_single(many: ManyRuns) -> ManyRuns:
 
 def _read(source: bytes | str | Path) -> ManyRuns:
     most = MAX_BYTES if isinstance(source, bytes) else MAX_FILE_BYTES
-    rows = [row for row in bytes_of(source, most, "file of runs", TraceError).splitlines() if row]
+    rows = [
+        row for row in bytes_of(source, most, N_("file of runs"), TraceError).splitlines() if row
+    ]
     if len(rows) > MAX_MANY:
-        raise TraceError(f"The file has {len(rows):,} lines, and holds {MAX_MANY} runs at most.")
+        raise TraceError(
+            Message(
+                "The file has {rows:,} lines, and holds {max_many} runs at most.",
+                rows=len(rows),
+                max_many=MAX_MANY,
+            )
+        )
     traces = list[Trace]()
     for row in rows:
         traces.append(sharing_prompt(read_trace(row), traces))

@@ -106,7 +106,7 @@ def _load_maker(option: str, name: str, run: Trace, args: Namespace) -> Any:
         ConfigError: another model made it; the message names the option.
         ModelError: the model can't be found or used.
     """
-    from ...decoding.checks.model_checks import made_by
+    from ...decoding.loop.same_model import made_by
     from ...decoding.loop.second import WithDraft
 
     model = load_as(run.dtype, name, args)
@@ -131,7 +131,7 @@ def _model_of_right(
         ConfigError: no model is named for the right run, and another one made it.
         ModelError: it can't be found or used.
     """
-    from ...decoding.checks.model_checks import is_of_dtype, made_by
+    from ...decoding.loop.same_model import is_of_dtype, made_by
 
     if args.right_model is not None:
         return _load_maker("--right-model", args.right_model, right, args)

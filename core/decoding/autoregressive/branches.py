@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from time import perf_counter
 
-from ..checks.model_checks import made_by
+from ...language import Message
 from ..config import MethodConfig
 from ..counting import counted, nth
 from ..decode import steps_of
 from ..errors import ConfigError
 from ..loop.run import doubled_start, record_run
+from ..loop.same_model import made_by
 from ..methods import method_of
 from ..protocol import Context, LanguageModel
 from ..record.steps import Step, TokenStep
@@ -124,8 +125,11 @@ def _require_step(
     require_models(model)
     if not 0 <= at_step < max(len(trace.token_ids), 1):
         raise ConfigError(
-            f"This run has {counted(len(trace.token_ids), 'token')}, counted from 1; there is no "
-            f"step {nth(at_step)} to go on from."
+            Message(
+                "This run has {tokens}, counted from 1; there is no step {at_step} to go on from.",
+                tokens=counted(len(trace.token_ids), "token"),
+                at_step=nth(at_step),
+            )
         )
     encode_prompt(model, trace.prompt_ids)
     require_given(model, (*trace.token_ids[:at_step], *token_ids), config)
@@ -173,8 +177,11 @@ def single_token_config(config: MethodConfig) -> MethodConfig:
     """
     if config.shaping.contrastive_beta:
         raise ConfigError(
-            f"A run of {config.words} can't go on from a step, as its tokens take a draft model "
-            "too: take a run of another method."
+            Message(
+                "A run of {words} can't go on from a step, as its tokens take a draft "
+                "model too: take a run of another method.",
+                words=Message(config.words),
+            )
         )
     if method_of(config).takes_given:
         return config

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from ...language import N_
 from ..config import SEED, DrawMethod, MethodConfig, setting
 
 
@@ -22,7 +23,7 @@ class Greedy(MethodConfig):
     """
 
     method: ClassVar[str] = "greedy"
-    words: ClassVar[str] = "greedy decoding"
+    words: ClassVar[str] = N_("greedy decoding")
     can_draw: ClassVar[bool] = False
     forces: ClassVar[tuple[str, ...]] = ("given",)
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ...language import N_, Message
 from ..counting import nth
 from ..errors import ConfigError
 from ..protocol import LanguageModel
@@ -45,12 +46,20 @@ def fork_points(
         DecodingError: as `branch`.
     """
     if not 1 <= len(steps) <= MOST_FORKS:
-        raise ConfigError(f"A run has 1 to {MOST_FORKS} fork points, got {len(steps)}.")
+        raise ConfigError(
+            Message(
+                "A run has 1 to {most_forks} fork points, got {steps}.",
+                most_forks=MOST_FORKS,
+                steps=len(steps),
+            )
+        )
     points: list[ForkPoint] = []
     for count, at in enumerate(steps, start=1):
         other = other_candidate(trace.token_steps[at])
         if other is None:
-            raise ConfigError(f"Step {nth(at)} holds no candidate but its own token.")
+            raise ConfigError(
+                Message("Step {at} holds no candidate but its own token.", at=nth(at))
+            )
         (made,) = branch_each(model, trace, at, [[other.token_id]], should_stop=should_stop)
         if made.finish_reason == "cancelled":
             break
@@ -104,9 +113,12 @@ def grow_above(
         DecodingError: as `branch`.
     """
     if not 0 < least < 1:
-        raise ConfigError(f"The least probability lies between 0 and 1, got {least:g}.")
+        raise ConfigError(
+            Message("The least probability lies between 0 and 1, got {least:g}.", least=least)
+        )
     if not 1 <= depth <= MOST_DEPTH:
-        raise ConfigError(f"A growth forks 1 to {MOST_DEPTH} steps in a row, got {depth}.")
+        words = N_("A growth forks 1 to {most_depth} steps in a row, got {depth}.")
+        raise ConfigError(Message(words, most_depth=MOST_DEPTH, depth=depth))
     runs: list[Grown] = []
     for at in range(at_step, at_step + depth):
         for parent, candidates in _choices(trace, runs, at, least, known, most - len(runs)):
@@ -121,10 +133,12 @@ def grow_above(
             if any(own.finish_reason == "cancelled" for own in made):
                 return tuple(runs)
     if not runs:
-        raise ConfigError(
-            f"No other candidate of step {nth(at_step)} has a probability of {least:g} "
-            f"({100 * least:g} %) or more and no run yet; lower it, or take another step."
+        words = N_(
+            "No other candidate of step {at_step} has a probability of {least:g} ({percent:g} %) "
+            "or more and no run yet; lower it, or take another step."
         )
+        values = {"at_step": nth(at_step), "least": least, "percent": 100 * least}
+        raise ConfigError(Message(words, **values))
     return tuple(runs)
 
 

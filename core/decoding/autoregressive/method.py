@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...language import N_
 from ..method import Method
 from ..record.notes import TEMPERATURE_0, Note
 from .config import Greedy, Sampling, drawn_by
 
 _ENGINE = f"{__package__}.engine:generate"
-_AGAINST_MODEL = (
-    "Scores the text again in one independent forward pass and shapes it anew; where the run is "
-    "greedy or draws by multinomial, transformers' own generate runs beside it."
+_AGAINST_MODEL = N_(
+    "Scores the text again in one independent forward pass and shapes it anew; "
+    "where the run is greedy or draws by multinomial, transformers' own generate "
+    "runs beside it."
 )
 GREEDY_AT_0 = Note(
-    TEMPERATURE_0, "Temperature 0 means greedy: the most probable token, nothing is drawn."
+    TEMPERATURE_0, N_("Temperature 0 means greedy: the most probable token, nothing is drawn.")
 )
 
 

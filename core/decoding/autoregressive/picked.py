@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...language import Message
 from ..errors import DecodingError
 from ..protocol import LanguageModel
 from ..record.steps import ForcedAs, Phase
@@ -46,8 +47,11 @@ class ForcedToken(NamedTuple):
 def cannot_force(model: LanguageModel, token_id: int) -> DecodingError:
     """Error for a forced token to which the model gives no probability."""
     return DecodingError(
-        f"The model rules out the token {model.token_text(token_id)!r}, which is to be forced; "
-        "give another token or text."
+        Message(
+            "The model rules out the token {token!r}, which is to be forced; give "
+            "another token or text.",
+            token=model.token_text(token_id),
+        )
     )
 
 

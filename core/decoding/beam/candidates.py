@@ -14,6 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...language import Message
 from ..constraints.grammar import grammars_of
 from ..errors import DecodingError
 from ..protocol import LanguageModel
@@ -161,8 +162,13 @@ def _over_all(
         return values, places
     if len(flat) >= _DRAWN_FROM_AT_MOST:
         raise DecodingError(
-            f"torch draws from at most {_DRAWN_FROM_AT_MOST:,} numbers, {beams} beams over a "
-            f"vocabulary of {vocab:,} are more; use fewer beams."
+            Message(
+                "torch draws from at most {drawn_from_at_most:,} numbers, {beams} "
+                "beams over a vocabulary of {vocab:,} are more; use fewer beams.",
+                drawn_from_at_most=_DRAWN_FROM_AT_MOST,
+                beams=beams,
+                vocab=vocab,
+            )
         )
     places = torch.multinomial(torch.softmax(flat, dim=-1), count, generator=generator)
     return flat[places], places

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ...language import N_, Message
 from ..config import SEED, MethodConfig, setting
 from ..errors import ConfigError
 from ..validation import Interval, brief, require_whole
@@ -43,9 +44,9 @@ class BeamSearch(MethodConfig):
     """
 
     method: ClassVar[str] = "beam"
-    words: ClassVar[str] = "beam search"
+    words: ClassVar[str] = N_("beam search")
     can_contrast: ClassVar[bool] = False
-    without_states: ClassVar[str] = "its state follows one text, and a search has several paths"
+    without_states: ClassVar[str] = N_("its state follows one text, and a search has several paths")
 
     num_beams: int = setting(4, "rows of the beam", Interval(1, MAX_BEAMS))
     # A larger power of a length overflows float32.
@@ -70,34 +71,45 @@ class BeamSearch(MethodConfig):
             require_whole("BeamSearch", name, getattr(self, name), 1, self.num_beams)
         if self.shaping.synthid_depth:
             raise ConfigError(
-                "follows the tokens of one text, and a beam search has several: set it to 0, or "
-                "take sampling.",
+                N_(
+                    "follows the tokens of one text, and a beam search has several: "
+                    "set it to 0, or take sampling."
+                ),
                 "synthid_depth",
                 "BeamSearch",
             )
         stopping = self.early_stopping
         if not isinstance(stopping, bool) and stopping != "never":
             raise ConfigError(
-                f"must be True, False or 'never', got {brief(stopping)}.",
+                Message("must be True, False or 'never', got {given}.", given=brief(stopping)),
                 "early_stopping",
                 "BeamSearch",
             )
         beams, groups = self.num_beams, self.num_beam_groups
         if beams % groups:
             raise ConfigError(
-                f"must divide num_beams ({beams}), got {groups}.", "num_beam_groups", "BeamSearch"
+                Message(
+                    "must divide num_beams ({beams}), got {groups}.", beams=beams, groups=groups
+                ),
+                "num_beam_groups",
+                "BeamSearch",
             )
         if groups > 1 and self.do_sample:
             raise ConfigError(
-                "and num_beam_groups exclude each other: diverse beam search takes the best "
-                "candidates; switch one of them off.",
+                N_(
+                    "and num_beam_groups exclude each other: diverse beam search takes "
+                    "the best candidates; switch one of them off."
+                ),
                 "do_sample",
                 "BeamSearch",
             )
         if groups == 1 and self.diversity_penalty:
             raise ConfigError(
-                "acts between groups; set num_beam_groups to 2 or more, or the penalty to 0, got "
-                f"{brief(self.diversity_penalty)}.",
+                Message(
+                    "acts between groups; set num_beam_groups to 2 or more, or the "
+                    "penalty to 0, got {given}.",
+                    given=brief(self.diversity_penalty),
+                ),
                 "diversity_penalty",
                 "BeamSearch",
             )

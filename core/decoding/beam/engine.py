@@ -19,6 +19,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...language import N_
 from ..config import Ended
 from ..constraints.grammar import masks_of
 from ..errors import DecodingError
@@ -186,8 +187,10 @@ class _Search:
         choice = choose(shaped, totals, self._beams, self._count, self._generator)
         if not choice.places and not group.hypotheses.entries:
             raise DecodingError(
-                "No token is left: the penalties ban every token that the model can emit; lower "
-                "no_repeat_ngram_size or min_new_tokens."
+                N_(
+                    "No token is left: the penalties ban every token that the model "
+                    "can emit; lower no_repeat_ngram_size or min_new_tokens."
+                )
             )
         pairs = zip(choice.parents, choice.token_ids, strict=True)
         ends = [self._ending(group.rows[parent], token_id) for parent, token_id in pairs]

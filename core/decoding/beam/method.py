@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...language import N_
 from ..method import Method
 from ..record.notes import TEMPERATURE_0, Note
 from ..record.steps import RunTokens, Step
@@ -26,7 +27,7 @@ def _outcome(steps: Sequence[Step], config: BeamSearch, _: object) -> RunTokens:
 
 def _notes(config: BeamSearch) -> tuple[Note, ...]:
     if config.do_sample and not config.draws:
-        words = "Temperature 0 means plain beam search: the best candidates, nothing is drawn."
+        words = N_("Temperature 0 means plain beam search: the best candidates, nothing is drawn.")
         return (Note(TEMPERATURE_0, words),)
     return ()
 
@@ -49,9 +50,11 @@ def _reference(config: BeamSearch) -> dict[str, Any] | None:
 BEAM_SEARCH = Method(
     config=BeamSearch,
     engine=f"{__package__}.engine:generate",
-    against_model="Scores every row of the tree again, the hypotheses without a cache, and looks "
-    "for candidates that are missing; transformers' own generate runs beside it, but not for "
-    "groups.",
+    against_model=N_(
+        "Scores every row of the tree again, the hypotheses without a cache, and looks "
+        "for candidates that are missing; transformers' own generate runs beside it, "
+        "but not for groups."
+    ),
     self_checks=f"{__package__}.checks:self_checks",
     model_checks=f"{__package__}.model_checks:model_checks",
     step=BeamStep,

@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Protocol
 
+from ...language import N_, Message
 from ..checks.common import count, worst
 from ..checks.forwards import logit_tolerance, nan_first, prompt_numbers
 from ..checks.model_checks import fit_faults
 from ..checks.run_text import run_text_faults
 from ..config import MethodConfig
-from ..counting import nth
+from ..counting import at_step, nth
 from ..loop.text import join_text
 from ..protocol import LanguageModel, offers
 from ..record.trace import Check, Trace
@@ -51,7 +52,7 @@ def model_checks(trace: Trace[BeamSearch], model: LanguageModel) -> list[Check]:
         _rescored(rescoring, tolerance),
     ]
     if trace.config.draws:
-        detail = "steps with another, by the lowest that the other tokens may have been"
+        detail = N_("steps with another, by the lowest that the other tokens may have been")
         checks.append(count(DRAWN, rescoring.draws, detail))
     reference = _reference(trace, model, tolerance)
     return [*checks, *([reference] if reference else [])]
@@ -64,11 +65,11 @@ def _fits(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
     window = model.context_window
     room = config.max_new_tokens if window is None else window - len(trace.prompt_ids)
     if any(step.limit != min(config.max_new_tokens, room) for step in steps):
-        faults.append("the limit is not what max_new_tokens and the context window leave")
+        faults.append(N_("the limit is not what max_new_tokens and the context window leave"))
     if any(
         (c.ended == "eos") != (c.token_id in model.eos_ids) for s in steps for c in s.candidates
     ):
-        faults.append("a path ended without the end-of-sequence token, or went on after it")
+        faults.append(N_("a path ended without the end-of-sequence token, or went on after it"))
     most = looked_at(config, model)
     faults += [fault for step in steps if (fault := _too_many(step, most, model.vocab_size))]
     return count("fits_model", faults, "contradictions")
@@ -82,25 +83,29 @@ def _too_many(step: BeamStep, most: int, vocab_size: int) -> str:
         listed = sum(step.group_of(c) == group for c in step.candidates)
         allowed = min(most, step.groups.count(group) * vocab_size)
         if listed > allowed:
-            return f"step {nth(step.index)}: more than the {allowed} candidates of a group"
+            return Message(
+                "step {index}: more than the {allowed} candidates of a group",
+                index=nth(step.index),
+                allowed=allowed,
+            )
     return ""
 
 
 def _texts(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
-    faults, steps = [], trace.beam_steps
+    faults, steps = list[str](), trace.beam_steps
     for index, step in enumerate(steps):
         if any(c.text != model.token_text(c.token_id) for c in step.candidates):
-            faults.append(f"step {nth(step.index)}: a candidate's text is not its token's")
+            faults.append(at_step(step.index, N_("a candidate's text is not its token's")))
         for candidate, text in zip(step.finished, step.finished_texts, strict=True):
             path = [c.token_id for c in lineage(steps, index, candidate)]
             if join_text(model, path) != text:
-                faults.append(f"step {nth(step.index)}: a path's text is not its tokens'")
+                faults.append(at_step(step.index, N_("a path's text is not its tokens'")))
         for candidate in step.candidates if trace.config.stop_strings else ():
             text = join_text(model, [c.token_id for c in lineage(steps, index, candidate)])
             stops = any(stop in text for stop in trace.config.stop_strings)
             if candidate.ended != "eos" and stops != (candidate.ended == "stop"):
                 faults.append(
-                    f"step {nth(step.index)}: a path went past a stop string, or had none"
+                    at_step(step.index, N_("a path went past a stop string, or had none"))
                 )
     faults += run_text_faults(trace, model)
     return count("tokenizer_text", faults, "differences")
@@ -112,10 +117,13 @@ def _rescored(rescoring: Rescoring, tolerance: float) -> Check:
     if rescoring.masks:
         return count(name, rescoring.masks, "")
     _, index = max(rescoring.deviations, key=lambda d: nan_first(d[0]))
-    detail = (
-        f"largest difference over {rescoring.rows} rows, {rescoring.paths} paths of them without "
-        f"a cache: at step {nth(index)}; a better or missing candidate counts, "
-        "and one that the settings remove"
+    detail = Message(
+        "largest difference over {rows} rows, {paths} paths of them without a "
+        "cache: at step {index}; a better or missing candidate counts, and one "
+        "that the settings remove",
+        rows=rescoring.rows,
+        paths=rescoring.paths,
+        index=nth(index),
     )
     # A log-probability is a logit minus the row's log-sum-exp; each has an error.
     return worst(name, [value for value, _ in rescoring.deviations], 2 * tolerance, detail)
@@ -133,8 +141,10 @@ def _reference(trace: Trace[BeamSearch], model: LanguageModel, tolerance: float)
     gap, where = _parting(trace, expected)
     # Both sides are sums of n log-probabilities, each with at most the tolerance as error.
     bound = 2 * tolerance * (where + 1)
-    detail = (
-        f"the searches part at step {nth(where)}; there the candidates are {gap:.2g} nats apart"
+    detail = Message(
+        "the searches part at step {where}; there the candidates are {gap:.2g} nats apart",
+        where=nth(where),
+        gap=gap,
     )
     return worst(SAME_HYPOTHESES, [gap], bound, detail)
 
@@ -148,8 +158,9 @@ def _same_scores(
         length = len(hypothesis.token_ids)
         gaps.append(abs(hypothesis.score - path.score))
         bounds.append(2 * tolerance * length / length**penalty)
-    detail = (
-        f"{len(expected)} of {len(expected)} hypotheses are equal; largest difference of scores"
+    detail = Message(
+        "{expected} of {expected} hypotheses are equal; largest difference of scores",
+        expected=len(expected),
     )
     return worst(SAME_HYPOTHESES, gaps, max(bounds), detail)
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from ...language import tr
+from ...language import Message
+from ..counting import listed
 from ..record.notes import RANKED_ANEW, Note
 from ..record.trace import Trace
 from .config import BeamSearch
@@ -239,10 +240,13 @@ def ranked_anew(trace: Trace, ranking: Reranking, new: BeamSearch) -> Trace:
     changed = {n: getattr(new, n) for n in RANKING if getattr(new, n) != getattr(old, n)}
     if not changed:
         return trace
-    settings = ", ".join(
-        f"{tr(name.replace('_', ' '))} {_said(getattr(old, name))}" for name in changed
+    settings = listed(
+        Message(
+            "{name} {value}", name=Message(name.replace("_", " ")), value=_said(getattr(old, name))
+        )
+        for name in changed
     )
-    words = tr("ranked anew after a search with {settings}", settings=settings)
+    words = Message("ranked anew after a search with {settings}", settings=settings)
     note = Note(RANKED_ANEW, words)
     shown = replace(
         trace,

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 from torch import Tensor
 
+from ...language import N_, Message
 from ..checks.forwards import entropy_of, largest_logit, logit_tolerance, nan_first
 from ..checks.nearby_rows import NearbyRows
 from ..checks.same_record import difference
 from ..constraints.grammar import masks_of
-from ..counting import nth
+from ..counting import at_step, nth
 from ..errors import DecodingError
 from ..loop.run import read_again
 from ..protocol import LanguageModel
@@ -123,7 +124,7 @@ class Rescoring:
                     break
             else:
                 if self._generator:
-                    self.draws.append(f"step {nth(index)}: the noise draws other candidates")
+                    self.draws.append(at_step(index, N_("the noise draws other candidates")))
                 else:
                     self.deviations.append((math.inf, index))
 
@@ -168,7 +169,12 @@ class Rescoring:
             wrong = difference(step.masks[at], again, tolerance)
             if wrong:
                 self.masks.append(
-                    f"step {nth(step.index)}: row {nth(at)} has another mask: {wrong}"
+                    Message(
+                        "step {index}: row {at} has another mask: {wrong}",
+                        index=nth(step.index),
+                        at=nth(at),
+                        wrong=wrong,
+                    )
                 )
         return row
 

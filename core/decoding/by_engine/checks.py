@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from ...language import N_
 from ..checks.common import checked_if_whole, count
 from ..checks.known_tokens import asked_again
 from ..checks.model_checks import ending_faults, fit_faults, texts
 from ..checks.trace_checks import NUMBER_CHECKS, whole
-from ..counting import nth
+from ..counting import at_step
 from ..protocol import LanguageModel
 from ..record.steps import TokenStep
 from ..record.trace import Check, Trace
@@ -24,7 +25,7 @@ def self_checks(trace: Trace[ByEngine]) -> list[Check]:
 
 def _drawn_by_the_server(trace: Trace[ByEngine]) -> Check:
     faults = [fault for step in trace.token_steps if (fault := _fault(step))]
-    detail = "steps with another; how it shaped and drew can't be checked"
+    detail = N_("steps with another; how it shaped and drew can't be checked")
     return count("tokens_of_server", faults, detail)
 
 
@@ -33,19 +34,19 @@ def _told(trace: Trace[ByEngine]) -> Check:
     told, faults = told_of(trace.method_record), list[str]()
     assert told is not None
     if told.accepted > told.drafted:
-        faults.append("more tokens were accepted than drafted")
+        faults.append(N_("more tokens were accepted than drafted"))
     if told.each:
         drafted, accepted = map(sum, zip(*told.each, strict=True))
         if (drafted, accepted) != told[:2] or told.rounds not in (None, len(told.each)):
-            faults.append("the rounds don't add up to the numbers of the run")
-    return count("speculation_told", faults, "numbers that don't add up")
+            faults.append(N_("the rounds don't add up to the numbers of the run"))
+    return count("speculation_told", faults, N_("numbers that don't add up"))
 
 
 def _fault(step: TokenStep) -> str:
     if (step.origin, step.draw.method) != ("server", "server") or step.chosen.prob != 1:
-        return f"step {nth(step.index)}: the token isn't the server's"
+        return at_step(step.index, N_("the token isn't the server's"))
     if [stage.name for stage in step.stages] != _STAGES:
-        return f"step {nth(step.index)}: its stages aren't those of a server's draw"
+        return at_step(step.index, N_("its stages aren't those of a server's draw"))
     return ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ...language import N_
 from ..config import SEED, MethodConfig, setting
 from ..validation import Interval
 
@@ -26,7 +27,7 @@ class ByEngine(MethodConfig):
     """
 
     method: ClassVar[str] = "engine"
-    words: ClassVar[str] = "sampling by the engine"
+    words: ClassVar[str] = N_("sampling by the engine")
     can_contrast: ClassVar[bool] = False
 
     seed: int = setting(0, within=SEED)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import NamedTuple, TypeAlias
 
+from ...language import Message
 from ..config import Ended
 from ..errors import ConfigError, LostModelError
 from ..loop.recording import least_entropy_of
@@ -40,8 +41,11 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: ByEngine) 
     sample: ServerSampler | None = getattr(model, "sample", None)
     if sample is None:
         raise ConfigError(
-            f"{model.model_id} runs here, and by the engine means a model on a server (vLLM, "
-            "llama.cpp): take sampling."
+            Message(
+                "{model} runs here, and by the engine means a model on a server (vLLM, "
+                "llama.cpp): take sampling.",
+                model=model.model_id,
+            )
         )
     limit = token_limit(model, prompt_ids, config)
     ending, reason = Ending(model, config, limit), None
@@ -59,8 +63,11 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: ByEngine) 
         started = perf_counter()
     if not reason:
         raise LostModelError(
-            f"The server of {model.model_id} ended the run before its length, and with no end that "
-            "its tokenizer knows."
+            Message(
+                "The server of {model} ended the run before its length, and with no "
+                "end that its tokenizer knows.",
+                model=model.model_id,
+            )
         )
 
 

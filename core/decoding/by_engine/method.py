@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...language import N_
 from ..method import Method
 from ..record.steps import MethodRecord
 from .config import ByEngine
@@ -22,8 +23,10 @@ BY_ENGINE = Method(
     reads_prompt=False,
     takes_known=True,
     known=ByEngine.known_by,
-    against_model="Asks the server for every position again, step by step, and compares the "
-    "log-probabilities. How it drew can't be repeated: the dice are its own.",
+    against_model=N_(
+        "Asks the server for every position again, step by step, and compares the "
+        "log-probabilities. How it drew can't be repeated: the dice are its own."
+    ),
     self_checks=f"{__package__}.checks:self_checks",
     model_checks=f"{__package__}.checks:model_checks",
 )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from ...language import N_, Message
 from ..config import MethodConfig
 from ..constraints.reading import tokens_of
 from ..counting import nth
@@ -54,38 +55,38 @@ def _prompt_reading(trace: Trace) -> Check:
     positions = trace.prompt_step.positions if trace.prompt_step else ()
     faults = [fault for p in positions if (fault := _position_fault(p, trace.prompt_ids))]
     if (trace.prompt_step is not None) != method_of(trace.config).reads_prompt and trace.steps:
-        faults.append("prompt processing is missing, or the method has none")
+        faults.append(N_("prompt processing is missing, or the method has none"))
     # A tokenizer replaces an unknown word by a mark.
     if bare(trace.prompt) not in bare(seen := trace.rendered_prompt) and not UNKNOWN.search(seen):
-        faults.append("what was asked is not in the prompt that the model saw")
+        faults.append(N_("what was asked is not in the prompt that the model saw"))
     if trace.prompt_step and [(p.index, p.token_id) for p in positions] != [
         *enumerate(trace.prompt_ids)
     ]:
-        faults.append("prompt processing read other tokens than the prompt's")
+        faults.append(N_("prompt processing read other tokens than the prompt's"))
     if positions and not says([p.text for p in positions], trace.rendered_prompt):
-        faults.append("the prompt's text is not its tokens'")
-    return count("prompt_reading", faults, "positions that disagree")
+        faults.append(N_("the prompt's text is not its tokens'"))
+    return count("prompt_reading", faults, N_("positions that disagree"))
 
 
 def _position_fault(position: PromptPosition, prompt_ids: Sequence[int]) -> str:
-    where, at = f"prompt position {nth(position.index)}", position.index + 1
+    where, at = Message("prompt position {index}", index=nth(position.index)), position.index + 1
     if position.next_token_id != (prompt_ids[at] if 0 < at < len(prompt_ids) else None):
-        return f"{where}: another token follows in the prompt"
+        return Message("{where}: another token follows in the prompt", where=where)
     logits = [c.logit for c in position.candidates]
     if spread(logits, [c.raw_prob for c in position.candidates]) > VALUE_TOLERANCE:
-        return f"{where}: the probabilities don't follow from the logits"
+        return Message("{where}: the probabilities don't follow from the logits", where=where)
     if sum(c.raw_prob for c in position.candidates) > 1 + MASS_TOLERANCE:
-        return f"{where}: the candidates have more mass than there is"
+        return Message("{where}: the candidates have more mass than there is", where=where)
     order = [(c.rank, -c.logit, c.token_id) for c in position.candidates]
     if order != sorted(order) or [rank for rank, *_ in order] != [*range(1, len(order) + 1)]:
-        return f"{where}: the candidates are not ranked by their logits"
+        return Message("{where}: the candidates are not ranked by their logits", where=where)
     for candidate in position.candidates:
         if candidate.prob != candidate.raw_prob or candidate.removed_by is not None:
-            return f"{where}: a candidate was shaped where nothing is drawn"
+            return Message("{where}: a candidate was shaped where nothing is drawn", where=where)
         if candidate.token_id == position.next_token_id and (
             candidate.rank != position.next_rank or candidate.raw_prob != position.next_prob
         ):
-            return f"{where}: the next token's numbers are not its candidate's"
+            return Message("{where}: the next token's numbers are not its candidate's", where=where)
     return ""
 
 
@@ -102,28 +103,30 @@ def spread(logits: Sequence[float], probs: Sequence[float]) -> float:
 
 def finish(trace: Trace) -> Check:
     """Check that a run of one sequence ended once, for the recorded reason."""
-    reason, config, faults = trace.finish_reason, trace.config, []
+    reason, config, faults = trace.finish_reason, trace.config, list[str]()
     reported = [step.finish_reason for step in trace.steps if not isinstance(step, PromptStep)]
     if (reported[-1] if reported else None) != (None if reason == "cancelled" else reason):
-        faults.append(f"the last step doesn't say that the run ended with {reason}")
+        faults.append(
+            Message("the last step doesn't say that the run ended with {reason}", reason=reason)
+        )
     if any(reported[:-1]):
-        faults.append("a step before the last one ended the run")
+        faults.append(N_("a step before the last one ended the run"))
     if len(trace.token_ids) > config.max_new_tokens:
-        faults.append("more tokens than max_new_tokens")
+        faults.append(N_("more tokens than max_new_tokens"))
     stopped = _stops_at(trace)
     if (stopped is None) != (reason != "stop") and reason != "eos":
         faults.append(
-            "the run ended by stop without a stop string in its text, or went on after it"
+            N_("the run ended by stop without a stop string in its text, or went on after it")
         )
     if stopped is not None and stopped < len(_answer_texts(trace)) - 1:
-        faults.append("the run went on after a stop string")
+        faults.append(N_("the run went on after a stop string"))
     short = len(trace.token_ids) <= config.min_new_tokens
     if reason == "eos" and short and config.shaping.constraint is None:
-        faults.append("the run ended before min_new_tokens")
+        faults.append(N_("the run ended before min_new_tokens"))
     text = "".join(_answer_texts(trace))
     if not keeps_to_constraint(trace, text, tokens_of(trace), whole=reason == "eos"):
-        faults.append("the text doesn't keep to the constraint")
-    return count("finish_reason", faults, f"ended with {reason}")
+        faults.append(N_("the text doesn't keep to the constraint"))
+    return count("finish_reason", faults, Message("ended with {reason}", reason=reason))
 
 
 def _stops_at(trace: Trace) -> int | None:
@@ -150,10 +153,10 @@ def _times(trace: Trace) -> Check:
     parts = sum(step.duration for step in trace.steps)
     faults = []
     if parts > timings.prefill + timings.decode + TIME_TOLERANCE:
-        faults.append("the steps took longer than all work together")
+        faults.append(N_("the steps took longer than all work together"))
     if timings.prefill + timings.decode > timings.total + TIME_TOLERANCE:
-        faults.append("the work took longer than the run")
-    return count("times", faults, "times that don't fit")
+        faults.append(N_("the work took longer than the run"))
+    return count("times", faults, N_("times that don't fit"))
 
 
 # Checks for a run of any method.

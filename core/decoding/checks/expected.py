@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from ...language import N_
 from ..autoregressive.config import drawn_by
-from ..counting import nth
+from ..counting import at_step
 from ..record.steps import Candidate, Origin, TokenStep
 from ..record.trace import Trace
 from ..shaping.config import RUN_ORDER
@@ -80,10 +81,10 @@ def record_fault(step: TokenStep, trace: Trace) -> str:
     listed, last = len(step.candidates), step.candidates[-1]
     behind = listed == most + 1 and last.token_id == step.token_id and last.rank > most
     if not behind and (listed != most or last.rank != listed):
-        return f"step {nth(step.index)}: a candidate is missing, or there is one more"
+        return at_step(step.index, N_("a candidate is missing, or there is one more"))
     *_, drawn, final = step.stages
     if final != drawn.unchanged or (leaves_one(step) and final.kept != 1):
-        return f"step {nth(step.index)}: the last stage is not what the draw left"
+        return at_step(step.index, N_("the last stage is not what the draw left"))
     if step.tail_mass != step.stages[0].tail_mass:
-        return f"step {nth(step.index)}: the tail's mass is not that of its first stage"
+        return at_step(step.index, N_("the tail's mass is not that of its first stage"))
     return ""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from ...language import Message
 from ..loop.recording import PROMPT_CANDIDATES, rank_of
 from ..loop.run import read_again
 from ..protocol import LanguageModel
@@ -59,7 +60,10 @@ def prompt_numbers(trace: Trace, model: LanguageModel) -> Check:
 
     if positions:
         read_again(model, trace, (), compare)
-    detail = f"largest difference over {len(positions)} positions; a missing candidate counts"
+    detail = Message(
+        "largest difference over {positions} positions; a missing candidate counts",
+        positions=len(positions),
+    )
     tolerance = logit_tolerance(trace, model, largest)
     return worst("prompt_again", deviations, tolerance, detail)
 

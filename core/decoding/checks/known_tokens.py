@@ -7,6 +7,7 @@ import math
 import torch
 from torch import Tensor
 
+from ...language import Message
 from ..protocol import LanguageModel
 from ..record.steps import Candidate
 from ..record.trace import Check, Trace
@@ -51,8 +52,11 @@ def asked_again(
         "server_again",
         deviations,
         tolerance,
-        f"largest difference; of each step {trace.known} tokens are named, so that ranks below "
-        "them, entropies and the tail's tokens can't be checked",
+        Message(
+            "largest difference; of each step {known} tokens are named, so that ranks "
+            "below them, entropies and the tail's tokens can't be checked",
+            known=trace.known,
+        ),
     )
     if not replay:
         return [same_tokens]

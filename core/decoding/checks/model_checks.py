@@ -9,11 +9,13 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from ...language import N_, Message
 from ..autoregressive.config import drawn_by
 from ..config import Ended, MethodConfig
-from ..counting import nth
+from ..counting import at_step, nth
 from ..errors import DecodingError
 from ..loop.run import doubled_start, read_again, run_notes, token_limit
+from ..loop.same_model import is_finer, is_of_dtype, made_by
 from ..loop.second import second_forwards
 from ..loop.text import Ending, TextStream
 from ..methods import method_of
@@ -35,10 +37,6 @@ from .forwards import (
 from .known_tokens import asked_again
 from .run_text import run_text_faults
 from .token_replay import SAME_STAGES, RecordAgain, TokenReplay, record_picked
-
-_COARSE = {"bfloat16": torch.bfloat16, "float16": torch.float16}
-# Relative rounding error of a number in a file.
-_FILE_DIGITS = 1e-6
 
 
 class HasReference(Protocol):
@@ -80,10 +78,10 @@ def _fits(trace: Trace, model: LanguageModel) -> Check:
     except DecodingError as error:
         faults.append(str(error))
     if tuple(step.token_id for step in steps) != trace.token_ids:
-        faults.append("steps and tokens don't belong together")
+        faults.append(N_("steps and tokens don't belong together"))
     methods = {step.draw.method for step in steps if step.draw.method != "forced"}
     if methods - {expected_draw(trace)[1]}:
-        faults.append("a draw is not that of the settings")
+        faults.append(N_("a draw is not that of the settings"))
     return count("fits_model", faults, "contradictions")
 
 
@@ -98,61 +96,44 @@ def fit_faults(trace: Trace, model: LanguageModel, ids: Iterable[int]) -> list[s
     for position in trace.prompt_step.positions if trace.prompt_step else ():
         known |= {position.token_id, *(c.token_id for c in position.candidates)}
     if not all(0 <= token < model.vocab_size for token in known):
-        faults.append(f"a token id is outside the vocabulary of {model.vocab_size}")
+        faults.append(
+            Message(
+                "a token id is outside the vocabulary of {vocab_size}", vocab_size=model.vocab_size
+            )
+        )
     if not trace.prompt_ids:
-        faults.append("there is no prompt")
+        faults.append(N_("there is no prompt"))
     window, length = model.context_window, len(trace.prompt_ids) + len(trace.token_ids)
     if window is not None and length > window:
-        faults.append(f"{length} tokens don't fit into the context window of {window}")
+        faults.append(
+            Message(
+                "{length} tokens don't fit into the context window of {window}",
+                length=length,
+                window=window,
+            )
+        )
     if trace.known != method_of(trace.config).known(trace.config, getattr(model, "known", None)):
-        faults.append("the server names another number of tokens of a step than it did")
+        faults.append(N_("the server names another number of tokens of a step than it did"))
     if not made_by(trace, model):
-        faults.append("the trace was made by another model, or another version of it")
+        faults.append(N_("the trace was made by another model, or another version of it"))
     if not is_of_dtype(trace.dtype, model):
         faults.append(
-            f"the run's weights are said to be {brief(trace.dtype)}, here they are {model.dtype}"
+            Message(
+                "the run's weights are said to be {given}, here they are {dtype}",
+                given=brief(trace.dtype),
+                dtype=model.dtype,
+            )
         )
-    elif not faults and _is_finer(trace, model):
-        faults.append(f"its logits are no numbers of {model.dtype}")
+    elif not faults and is_finer(trace, model):
+        faults.append(Message("its logits are no numbers of {dtype}", dtype=model.dtype))
     return faults
-
-
-def is_of_dtype(dtype: str, model: LanguageModel) -> bool:
-    """Return whether the recorded dtype can be the model's; true if either is unknown."""
-    return not dtype or not model.dtype or dtype == model.dtype
-
-
-def _is_finer(trace: Trace, model: LanguageModel) -> bool:
-    """Return whether recorded logits are finer than the model's dtype allows."""
-    kind = _COARSE.get(model.dtype)
-    if kind is None or trace.known is not None:
-        return False
-    prompt = trace.prompt_step.positions if trace.prompt_step else ()
-    shown = [*(at.candidates for at in prompt), *(at.candidates for at in trace.token_steps)]
-    numbers = [c.logit for candidates in shown for c in candidates]
-    recorded = torch.tensor([x for x in numbers if math.isfinite(x)], dtype=torch.float64)
-    trial = getattr(model, "trial_logits", None)
-    logits = (
-        trial() if trial else model.start(trace.prompt_ids[:1], use_cache=False).logits
-    ).double()
-    if not torch.equal(logits.to(kind).double(), logits):
-        return False
-    apart = (recorded.to(kind).double() - recorded).abs()
-    return bool((apart > _FILE_DIGITS * recorded.abs().clamp(min=1)).any())
-
-
-def made_by(trace: Trace, model: LanguageModel) -> bool:
-    """Return whether the model made the trace: by its revision, else by its name."""
-    if trace.model_revision:
-        return trace.model_revision == model.revision
-    return trace.model_id == model.model_id
 
 
 def ending_faults(trace: Trace, model: LanguageModel) -> list[str]:
     """List contradictions between the recorded end and the end that tokens and settings give."""
-    faults, ends = [], list[Ended | None]()
+    faults, ends = list[str](), list[Ended | None]()
     if not trace.token_ids and trace.finish_reason != "cancelled":
-        faults.append("a run that was not cancelled has emitted no token")
+        faults.append(N_("a run that was not cancelled has emitted no token"))
     if trace.config.has_own_bound:  # Its rules are replayed instead.
         return faults
     ending = Ending(model, trace.config, token_limit(model, trace.prompt_ids, trace.config))
@@ -160,10 +141,18 @@ def ending_faults(trace: Trace, model: LanguageModel) -> list[str]:
     reason = None if trace.finish_reason == "cancelled" else trace.finish_reason
     if any(ends[:-1]):
         first = next(at for at, end in enumerate(ends) if end)
-        faults.append(f"the run goes on after token {nth(first)}, where it ends")
+        faults.append(
+            Message("the run goes on after token {first}, where it ends", first=nth(first))
+        )
     elif ends and ends[-1] != reason:
         by = f"by {ends[-1]}" if ends[-1] else "not"
-        faults.append(f"with its last token the run ends {by}, and it says {trace.finish_reason}")
+        faults.append(
+            Message(
+                "with its last token the run ends {by}, and it says {finish_reason}",
+                by=by,
+                finish_reason=trace.finish_reason,
+            )
+        )
     return faults
 
 
@@ -175,12 +164,16 @@ def note_faults(trace: Trace, model: LanguageModel) -> list[str]:
     """
     due = run_notes(model, trace.config, trace.prompt_ids, trace.token_ids, trace.steps)
     known = {*due, *doubled_start(model, trace.rendered_prompt, trace.prompt_ids)}
-    faults = [f"a note is missing: {brief(note.words)}" for note in due if note not in trace.notes]
+    faults: list[str] = [
+        Message("a note is missing: {given}", given=brief(note.words))
+        for note in due
+        if note not in trace.notes
+    ]
     others = [note for note in trace.notes if note not in known and not tells_making(note)]
     if len(others) > (trace.finish_reason == "cancelled") or len(set(trace.notes)) < len(
         trace.notes
     ):
-        faults.append("a note says what neither the settings nor the run give")
+        faults.append(N_("a note says what neither the settings nor the run give"))
     return faults
 
 
@@ -195,7 +188,7 @@ def texts(trace: Trace, model: LanguageModel) -> Check:
         if step.text != text or any(
             c.text != model.token_text(c.token_id) for c in step.candidates
         ):
-            faults.append(f"step {nth(step.index)}: a text is not its token's")
+            faults.append(at_step(step.index, N_("a text is not its token's")))
     return count("tokenizer_text", faults, "differences")
 
 
@@ -225,7 +218,9 @@ def _rescored(trace: Trace, model: LanguageModel, record: RecordAgain) -> list[C
                 faults.append(replay.fault(step, again, ids[: row + 1], tolerance))
 
     read_again(model, trace, trace.token_ids[:-1], compare)
-    detail = f"largest difference of logits and entropies over {len(ids)} positions, uncached"
+    detail = Message(
+        "largest difference of logits and entropies over {ids} positions, uncached", ids=len(ids)
+    )
     tolerance = logit_tolerance(trace, model, largest)
     return [
         worst("forward_again", deviations, tolerance, detail),
@@ -236,9 +231,11 @@ def _rescored(trace: Trace, model: LanguageModel, record: RecordAgain) -> list[C
 def _noise(trace: Trace, model: LanguageModel) -> Check:
     """Check that the Gumbel noise in every score is the one that the seed gives."""
     sampling, deviations = drawn_by(trace.config.chooser), [0.0]
-    detail = "largest relative deviation of a score from ln p + noise (none is added in this draw)"
+    detail = N_(
+        "largest relative deviation of a score from ln p + noise (none is added in this draw)"
+    )
     if sampling and sampling.draw != "inverse_cdf":
-        detail = "largest relative deviation of a score from ln p + noise"
+        detail = N_("largest relative deviation of a score from ln p + noise")
         generator = torch.Generator().manual_seed(sampling.seed)
         for step in (s for s in trace.token_steps if s.draw.method != "forced"):
             probs = step.stages[-3 if step.origin == "forced" else -1].probs
@@ -296,11 +293,21 @@ def same_tokens(
     """
     token_ids = list(trace.token_ids)
     if expected == token_ids:
-        return Check(name, True, 0.0, 0.0, f"{len(token_ids)} of {len(token_ids)} tokens are equal")
+        return Check(
+            name,
+            True,
+            0.0,
+            0.0,
+            Message("{token_ids} of {token_ids} tokens are equal", token_ids=len(token_ids)),
+        )
     shared = min(len(expected), len(token_ids))
     at = next((i for i in range(shared) if expected[i] != token_ids[i]), shared)
     gap, largest = gap_at(at)
-    detail = f"first difference at token {at + 1}; there the two tokens are {gap:.2g} nats apart"
+    detail = Message(
+        "first difference at token {at}; there the two tokens are {gap:.2g} nats apart",
+        at=at + 1,
+        gap=gap,
+    )
     return worst(name, [gap], 2 * logit_tolerance(trace, model, largest), detail)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import pairwise
 
+from ...language import N_, Message
 from ..counting import nth
 from ..errors import DecodingError
 from ..loop.text import encode_plain, join_prompt, join_text
@@ -30,7 +31,7 @@ def run_text_faults(trace: Trace, model: LanguageModel) -> list[str]:
     if offers(model, Decodes):
         decoded = model.decode(trace.token_ids, trace.prompt_ids)
         wrong = wrong or not _is_decoded(trace.text, decoded)
-    faults = ["the model's tokenizer decodes the tokens to another text"] if wrong else []
+    faults = [N_("the model's tokenizer decodes the tokens to another text")] if wrong else []
     return [*faults, *_prompt_faults(trace, model)]
 
 
@@ -39,14 +40,16 @@ def _prompt_faults(trace: Trace, model: LanguageModel) -> Iterator[str]:
     seen, ids = trace.rendered_prompt, list(trace.prompt_ids)
     whole = join_prompt(model, ids)
     if seen != whole and _encoded(model, seen) != ids:
-        yield "the prompt's text is not its tokens'"
+        yield N_("the prompt's text is not its tokens'")
     if trace.prompt != seen and not _is_part(model, trace.prompt, seen, whole):
-        yield "what was asked is not the part of the prompt that a template puts it in"
+        yield N_("what was asked is not the part of the prompt that a template puts it in")
     for position in trace.prompt_step.positions if trace.prompt_step else ():
         shown = [(position.token_id, position.text)]
         shown += [(c.token_id, c.text) for c in position.candidates]
         if any(text != model.token_text(token) for token, text in shown):
-            yield f"prompt position {nth(position.index)}: a text is not its token's"
+            yield Message(
+                "prompt position {index}: a text is not its token's", index=nth(position.index)
+            )
 
 
 def _is_part(model: LanguageModel, prompt: str, seen: str, whole: str) -> bool:

@@ -10,12 +10,13 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
+from ...language import N_, Message
 from ..autoregressive.config import drawn_by
 from ..autoregressive.engine import Picker
 from ..autoregressive.picked import ForcedToken, Picked
 from ..config import DRAW_METHODS
 from ..constraints.reading import answer_from
-from ..counting import nth
+from ..counting import at_step, nth
 from ..errors import DecodingError
 from ..protocol import LanguageModel
 from ..record.notes import DRAWS_UNKNOWN
@@ -41,7 +42,7 @@ def record_picked(picker: Picker, step: TokenStep, row: Tensor, picked: Picked |
         DecodingError: a token was forced without a pick, which these methods never do.
     """
     if picked is None:
-        raise DecodingError("the method forces no token")
+        raise DecodingError(N_("the method forces no token"))
     if step.origin == "forced" and picked.pick.token_id != step.token_id:
         forced = ForcedToken(step.token_id, "given", step.phase, row, picked)
         return picker.record_forced(step.index, forced, 0.0, step.text, step.finish_reason)
@@ -70,7 +71,11 @@ class TokenReplay:
         for stage in step.stages:
             drawn = named_uniform(self._seed, stage.name, step.index)
             if stage.noise not in (None, drawn):
-                return f"step {nth(step.index)}: the seed gives {stage.name} another number"
+                return Message(
+                    "step {index}: the seed gives {name} another number",
+                    index=nth(step.index),
+                    name=stage.name,
+                )
         noise = self._noise_of(step)
         recorded = {c.token_id: c.logit for c in step.candidates}
         listed = [*recorded][: self._trace.config.top_candidates]
@@ -86,9 +91,11 @@ class TokenReplay:
                     picked = self._pick(step, row, ids, noise)
                     again.append(self._record(self._picker, step, row, picked))
         except DecodingError as error:
-            return f"step {nth(step.index)}: {error}"
+            return at_step(step.index, error.args[0])
         field = difference(step, again, slack)
-        return field and f"step {nth(step.index)}: the settings give another {field}"
+        return field and Message(
+            "step {index}: the settings give another {field}", index=nth(step.index), field=field
+        )
 
     def may_emit(
         self, at: int, logits: Tensor, tolerance: float, token_ids: Collection[int]

@@ -7,6 +7,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
+from ...language import Message
+
 # Display text of a part of a character: `<E2>` (see `Vocabulary.token_text`).
 _BYTE = re.compile(r"<([89A-F][0-9A-F])>")
 # Name of a special token, which stands around a prompt or replaces an unknown word.
@@ -25,7 +27,11 @@ def display_faults(shown: Iterable[tuple[str, int, str]]) -> Iterator[str]:
     texts: dict[int, str] = {}
     for where, token_id, text in shown:
         if texts.setdefault(token_id, text) != text:
-            yield f"{where}: token {token_id} is shown as another text than elsewhere"
+            yield Message(
+                "{where}: token {token_id} is shown as another text than elsewhere",
+                where=where,
+                token_id=token_id,
+            )
 
 
 def added_faults(emitted: Iterable[tuple[str, str, str]]) -> Iterator[str]:
@@ -51,7 +57,7 @@ def added_faults(emitted: Iterable[tuple[str, str, str]]) -> Iterator[str]:
         nothing = added in ("", display, left)
         decoder.setstate(before if nothing else pending)
         if not nothing:
-            yield f"{where}: the token is shown as another text than it added"
+            yield Message("{where}: the token is shown as another text than it added", where=where)
 
 
 def _as_byte(match: re.Match[str]) -> str:

@@ -8,8 +8,9 @@ from itertools import pairwise
 
 import torch
 
+from ...language import N_, Message
 from ..autoregressive.config import drawn_by
-from ..counting import nth
+from ..counting import at_step, nth
 from ..record.notes import DRAWS_UNKNOWN
 from ..record.steps import TokenStep
 from ..record.trace import Check, Trace
@@ -53,21 +54,21 @@ def self_checks(trace: Trace) -> list[Check]:
 def whole(trace: Trace) -> Check:
     """Check that every step holds its token and all numbers; the other checks rely on it."""
     faults = [fault for step in trace.token_steps if (fault := _missing(step))]
-    return count("steps_whole", faults, "steps with something missing")
+    return count("steps_whole", faults, N_("steps with something missing"))
 
 
 def _missing(step: TokenStep) -> str:
     ids = [candidate.token_id for candidate in step.candidates]
     fewest = 3 if leaves_one(step) else 2
     if step.token_id not in ids or len(set(ids)) != len(ids):
-        return f"step {nth(step.index)}: the token is not among the candidates once"
+        return at_step(step.index, N_("the token is not among the candidates once"))
     if len(step.stages) < fewest or any(len(stage.probs) != len(ids) for stage in step.stages):
-        return f"step {nth(step.index)}: a stage is missing, or has too few probabilities"
+        return at_step(step.index, N_("a stage is missing, or has too few probabilities"))
     seconds = [stage.second.probs for stage in step.stages if stage.second is not None]
     if any(len(probs) != len(ids) for probs in seconds):
-        return f"step {nth(step.index)}: a second forward has not one number for each candidate"
+        return at_step(step.index, N_("a second forward has not one number for each candidate"))
     if step.draw.scores is not None and len(step.draw.scores) != len(ids):
-        return f"step {nth(step.index)}: the draw has not one score for each candidate"
+        return at_step(step.index, N_("the draw has not one score for each candidate"))
     return ""
 
 
@@ -77,13 +78,13 @@ def _sums_to_one(trace: Trace) -> Check:
         for step in trace.token_steps
         for stage in step.stages
     )
-    detail = "largest distance from 1, over every stage of every step, vocabulary tail included"
+    detail = N_("largest distance from 1, over every stage of every step, vocabulary tail included")
     return worst("sum_to_one", sums, MASS_TOLERANCE, detail)
 
 
 def _filters_renormalise(trace: Trace) -> Check:
     name = "filters_renormalise"
-    detail = "largest deviation of a survivor from its probability before / (1 - mass removed)"
+    detail = N_("largest deviation of a survivor from its probability before / (1 - mass removed)")
     return worst(name, _survivor_errors(trace), MASS_TOLERANCE, detail)
 
 
@@ -114,24 +115,27 @@ def _survivor_errors(trace: Trace) -> Iterator[float]:
 def _candidates_agree(trace: Trace) -> Check:
     faults = [fault for step in trace.token_steps if (fault := _candidate_fault(step))]
     faults += [fault for step in trace.token_steps if (fault := record_fault(step, trace))]
-    return count("candidates_of_stages", faults, "candidates that disagree")
+    return count("candidates_of_stages", faults, N_("candidates that disagree"))
 
 
 def _candidate_fault(step: TokenStep) -> str:
-    where, first, last = f"step {nth(step.index)}", step.stages[0], step.stages[-1]
+    where = Message("step {step}", step=nth(step.index))
+    first, last = step.stages[0], step.stages[-1]
     ranks = [candidate.rank for candidate in step.candidates]
     order = [(-candidate.logit, candidate.token_id) for candidate in step.candidates]
     if ranks != sorted(set(ranks)) or ranks[:-1] != list(range(1, len(ranks))):
-        return f"{where}: the ranks are not 1, 2, 3, ..."
+        return Message("{where}: the ranks are not 1, 2, 3, ...", where=where)
     if order != sorted(order):
-        return f"{where}: the candidates are not ordered by their logits"
+        return Message("{where}: the candidates are not ordered by their logits", where=where)
     if spread([c.logit for c in step.candidates], first.probs) > VALUE_TOLERANCE:
-        return f"{where}: the probabilities don't follow from the logits"
+        return Message("{where}: the probabilities don't follow from the logits", where=where)
     for at, candidate in enumerate(step.candidates):
         if (candidate.raw_prob, candidate.prob) != (first.probs[at], last.probs[at]):
-            return f"{where}: a candidate's probabilities are not its stages'"
+            return Message("{where}: a candidate's probabilities are not its stages'", where=where)
         if candidate.raw_prob > TINY and not _says_what_removed_it(step, at):
-            return f"{where}: a candidate was removed by another stage than it says"
+            return Message(
+                "{where}: a candidate was removed by another stage than it says", where=where
+            )
     return ""
 
 
@@ -153,17 +157,17 @@ def _settings_made_the_steps(trace: Trace) -> Check:
     for step in trace.token_steps:
         names = [stage.name for stage in step.stages]
         if names not in expected_stages(trace, step, length + step.index):
-            faults.append(f"step {nth(step.index)}: the stages are not those of the settings")
+            faults.append(at_step(step.index, N_("the stages are not those of the settings")))
         if (step.origin, step.draw.method) != expected_draw_of(trace, step):
-            faults.append(f"step {nth(step.index)}: the draw is not that of the settings")
+            faults.append(at_step(step.index, N_("the draw is not that of the settings")))
         if fault := xtc_fault(step, trace.config.shaping):
             faults.append(fault)
-    return count("stages_of_settings", faults, "steps that differ")
+    return count("stages_of_settings", faults, N_("steps that differ"))
 
 
 def _state_faults(trace: Trace) -> list[str]:
     """List steps with a sampler's state that is not what the steps before it left."""
-    faults, shaping = [], trace.config.shaping
+    faults, shaping = list[str](), trace.config.shaping
     states = first_states(shaping) if expected_draw(trace)[0] == "sampled" else {}
     for step in (step for step in trace.token_steps if step.draw.method != "forced"):
         same = step.states.keys() == states.keys() and all(
@@ -171,7 +175,7 @@ def _state_faults(trace: Trace) -> list[str]:
             for name, state in step.states.items()
         )
         if not same:
-            faults.append(f"step {nth(step.index)}: a sampler's state is not what the steps left")
+            faults.append(at_step(step.index, N_("a sampler's state is not what the steps left")))
         if states and step.origin != "forced":
             place = step.candidates.index(step.chosen)
             stages = [(stage.name, stage.state) for stage in step.stages]
@@ -182,7 +186,7 @@ def _state_faults(trace: Trace) -> list[str]:
 def _draw_explains_token(trace: Trace) -> Check:
     unknown = DRAWS_UNKNOWN in trace.notes
     faults = [fault for step in trace.token_steps if (fault := _draw_fault(step, unknown))]
-    return count("tokens_of_draws", faults, "draws that point elsewhere")
+    return count("tokens_of_draws", faults, N_("draws that point elsewhere"))
 
 
 def _draw_fault(step: TokenStep, unknown: bool = False) -> str:
@@ -191,27 +195,35 @@ def _draw_fault(step: TokenStep, unknown: bool = False) -> str:
     Args:
         unknown: the numbers of the draws weren't recorded.
     """
-    where, draw, chosen = f"step {nth(step.index)}", step.draw, step.chosen
+    where, draw, chosen = Message("step {step}", step=nth(step.index)), step.draw, step.chosen
     place = step.candidates.index(chosen)
     if step.origin == "forced":
         picked = as_picked(step)
         if chosen.prob != 1:
-            return f"{where}: a forced token must have probability 1"
+            return Message("{where}: a forced token must have probability 1", where=where)
         return _draw_fault(picked) if picked else ""
     if chosen.removed_by is not None or chosen.prob <= 0:
-        return f"{where}: a removed token was emitted"
+        return Message("{where}: a removed token was emitted", where=where)
     if draw.method == "argmax":
         before = step.stages[-3].probs
-        return "" if before[place] == max(before) else f"{where}: another token is more probable"
+        return (
+            ""
+            if before[place] == max(before)
+            else Message("{where}: another token is more probable", where=where)
+        )
     if draw.method == "inverse_cdf":
         uniform, interval = draw.uniform, draw.interval
         if uniform is None or interval is None:
-            return f"{where}: the uniform number was not recorded"
+            return Message("{where}: the uniform number was not recorded", where=where)
         low, high = interval
         if not low - VALUE_TOLERANCE <= uniform <= high + VALUE_TOLERANCE:
-            return f"{where}: the uniform number lies outside the token's interval"
+            return Message(
+                "{where}: the uniform number lies outside the token's interval", where=where
+            )
         if abs(high - low - chosen.prob) > VALUE_TOLERANCE:
-            return f"{where}: the interval is not as wide as the token is probable"
+            return Message(
+                "{where}: the interval is not as wide as the token is probable", where=where
+            )
         return ""
     if unknown and draw.scores is None:
         return ""
@@ -219,20 +231,20 @@ def _draw_fault(step: TokenStep, unknown: bool = False) -> str:
         (score is None) != (candidate.removed_by is not None)
         for score, candidate in zip(draw.scores, step.candidates, strict=True)
     ):
-        return f"{where}: a score is missing, or is of a removed token"
+        return Message("{where}: a score is missing, or is of a removed token", where=where)
     score = draw.scores[place] if draw.scores else None
     beaten = score is None or any(s is not None and s > score for s in draw.scores or ())
-    return f"{where}: the token has not the highest score" if beaten else ""
+    return Message("{where}: the token has not the highest score", where=where) if beaten else ""
 
 
 def _noise(trace: Trace) -> Check:
     """Check that the uniform numbers are those that the seed gives."""
-    sampling, faults = drawn_by(trace.config.chooser), []
+    sampling, faults = drawn_by(trace.config.chooser), list[str]()
     if sampling and sampling.draw == "inverse_cdf":
         generator = torch.Generator().manual_seed(sampling.seed)
         for step in (s for s in trace.token_steps if s.draw.method != "forced"):
             if step.draw.uniform != float(draw_noise("inverse_cdf", generator, 0)):
-                faults.append(f"step {nth(step.index)}: the seed gives another uniform number")
+                faults.append(at_step(step.index, N_("the seed gives another uniform number")))
     faults += [
         f"step {nth(step.index)}: the seed gives another number of {stage.name}"
         for step in (trace.token_steps if sampling else ())
@@ -240,7 +252,7 @@ def _noise(trace: Trace) -> Check:
         if sampling and stage.noise is not None
         if stage.noise != named_uniform(sampling.seed, stage.name, step.index)
     ]
-    return count("dice_of_seed", faults, "uniform numbers that differ")
+    return count("dice_of_seed", faults, N_("uniform numbers that differ"))
 
 
 def _surprisals(trace: Trace) -> Check:
@@ -249,7 +261,7 @@ def _surprisals(trace: Trace) -> Check:
         for step in trace.token_steps
         if step.chosen.raw_prob > TINY
     )
-    detail = "largest deviation from -ln of the token's raw probability"
+    detail = N_("largest deviation from -ln of the token's raw probability")
     return worst("surprisal", errors, VALUE_TOLERANCE, detail)
 
 
@@ -258,7 +270,7 @@ def _entropies(trace: Trace) -> Check:
     to m ln(n / m).
     """
     errors = map(_entropy_error, trace.token_steps)
-    detail = "distance from the bounds that the candidates and the tail's mass leave"
+    detail = N_("distance from the bounds that the candidates and the tail's mass leave")
     return worst("entropy", errors, MASS_TOLERANCE, detail)
 
 
@@ -273,35 +285,35 @@ def _entropy_error(step: TokenStep) -> float:
 
 def _texts(trace: Trace) -> Check:
     faults = [*display_faults(_shown(trace)), *added_faults(_added(trace))]
-    return count("token_texts", faults, "tokens shown as something else")
+    return count("token_texts", faults, N_("tokens shown as something else"))
 
 
 def _shown(trace: Trace) -> Iterator[tuple[str, int, str]]:
     for position in trace.prompt_step.positions if trace.prompt_step else ():
-        where = f"prompt position {nth(position.index)}"
+        where = Message("prompt position {index}", index=nth(position.index))
         yield where, position.token_id, position.text
         for candidate in position.candidates:
             yield where, candidate.token_id, candidate.text
     for step in trace.token_steps:
         for candidate in step.candidates:
-            yield f"step {nth(step.index)}", candidate.token_id, candidate.text
+            yield Message("step {step}", step=nth(step.index)), candidate.token_id, candidate.text
 
 
 def _added(trace: Trace) -> Iterator[tuple[str, str, str]]:
     for step in trace.token_steps:
-        yield f"step {nth(step.index)}", step.chosen.text, step.text
+        yield Message("step {step}", step=nth(step.index)), step.chosen.text, step.text
 
 
 def _steps_make_tokens(trace: Trace) -> Check:
     faults = []
     if tuple(step.token_id for step in trace.token_steps) != trace.token_ids:
-        faults.append("the steps' tokens are not the trace's tokens")
+        faults.append(N_("the steps' tokens are not the trace's tokens"))
     if [step.index for step in trace.token_steps] != list(range(len(trace.token_ids))):
-        faults.append("the steps are not numbered from 0 without a gap")
+        faults.append(N_("the steps are not numbered from 0 without a gap"))
     if "".join(step.text for step in trace.token_steps) != trace.text and (
         trace.finish_reason != "cancelled"
     ):
-        faults.append("the steps' texts don't make up the trace's text")
+        faults.append(N_("the steps' texts don't make up the trace's text"))
     return count("steps_make_text", faults, "mismatches")
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from ..counting import nth
+from ...language import N_
+from ..counting import at_step, nth
 from ..record.steps import Stage, TokenStep
 from ..shaping.config import Shaping
 from .common import MASS_TOLERANCE, TINY, VALUE_TOLERANCE
@@ -20,12 +21,12 @@ def xtc_fault(step: TokenStep, shaping: Shaping) -> str:
         if after.name != NAME:
             continue
         if after.noise is None:
-            return f"step {nth(step.index)}: XTC's number was not recorded"
+            return at_step(step.index, N_("XTC's number was not recorded"))
         if after.noise < probability:
             fault = _acting_fault(before, after, threshold)
         else:
             acted = after.kept != before.kept or after.removed_mass > MASS_TOLERANCE
-            fault = "it acted, and its number is not below its probability" if acted else ""
+            fault = N_("it acted, and its number is not below its probability") if acted else ""
         if fault:
             return f"step {nth(step.index)}: XTC: {fault}"
     return ""
@@ -43,15 +44,15 @@ def _acting_fault(before: Stage, after: Stage, threshold: float) -> str:
     least = min(removed, default=1.0)
     likely = [prob for prob, left in pairs if left and prob >= threshold + VALUE_TOLERANCE]
     if least < threshold - VALUE_TOLERANCE:
-        return "a token below the threshold was removed"
+        return N_("a token below the threshold was removed")
     if len(likely) > 1 or any(prob > least + VALUE_TOLERANCE for prob in likely):
-        return "a token above the threshold was left beside the least likely one"
+        return N_("a token above the threshold was left beside the least likely one")
     gone = before.kept - after.kept
     if before.tail_mass >= threshold - MASS_TOLERANCE:
         most = len(removed) + before.tail_mass / threshold + 1
-        return "" if len(removed) <= gone <= most else "more tokens were removed than reach it"
+        return "" if len(removed) <= gone <= most else N_("more tokens were removed than reach it")
     if removed and not any(left and prob >= threshold - VALUE_TOLERANCE for prob, left in pairs):
-        return "no token above the threshold was left"
+        return N_("no token above the threshold was left")
     if gone != len(removed) or abs(after.removed_mass - math.fsum(removed)) > MASS_TOLERANCE:
-        return "a token below the threshold was removed"
+        return N_("a token below the threshold was removed")
     return ""

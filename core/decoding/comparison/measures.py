@@ -19,7 +19,8 @@ from ..record.trace import Trace
 from ..shaping.config import CONTRASTS, RESCALING
 from ..speculative.config import Speculative
 from ..validation import brief
-from .parting import draws, first_difference, step_at
+from .parting import draws, step_at
+from .reasons import first_difference
 
 ComparedDistribution: TypeAlias = Literal["raw", "final"]
 """`raw` is the model's own, `final` is the one that the token was drawn from."""

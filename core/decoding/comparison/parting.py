@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any, Protocol
 
+from ...language import N_, Message
 from ..config import MethodConfig
-from ..counting import nth
+from ..counting import listed, nth, sentences
 from ..errors import ConfigError
-from ..record.servers import SERVERS
 from ..record.steps import TokenStep
 from ..record.trace import Trace
 from ..shaping.config import PENALTIES, Shaping
-from ..validation import brief
+from .reasons import difference_words, first_difference, input_words, model_words, number_types
 from .types import PartedToken, Parting, SettingDifference
 
 # Less probable tokens are not compared: rounding changes their logarithm most.
@@ -56,20 +56,23 @@ def compare(
     left_read, right_read = read or (left, right)
     settings = tuple(setting_differences(left.config, right.config))
     if left.prompt_ids != right.prompt_ids:
-        return Parting(0, "input", _input_words(left, right), settings)
+        return Parting(0, "input", input_words(left, right), settings)
     at = first_difference(left.token_ids, right.token_ids)
     rounding = _largest_difference(left_read, right_read, at)
     if at is None:
-        words = f"All {len(left.token_ids)} tokens are equal."
+        words = Message("All {token_ids} tokens are equal.", token_ids=len(left.token_ids))
         if rounding is not None:
             bound = max(_bound(left_read), _bound(right_read))
-            words += f" {_difference_words(left, right, rounding, bound)}"
+            words = sentences(words, difference_words(left, right, rounding, bound))
         return Parting(None, "same", words, settings, rounding=rounding)
     if at == min(len(left.token_ids), len(right.token_ids)):
         shorter, longer = sorted((left, right), key=lambda trace: len(trace.token_ids))
-        words = (
-            f"The first {at} tokens are equal; there one run ends by {shorter.finish_reason}, the "
-            f"other one goes on to {len(longer.token_ids)} tokens."
+        words = Message(
+            "The first {at} tokens are equal; there one run ends by "
+            "{finish_reason}, the other one goes on to {token_ids} tokens.",
+            at=at,
+            finish_reason=shorter.finish_reason,
+            token_ids=len(longer.token_ids),
         )
         return Parting(at, "length", words, settings, rounding=rounding)
     pair = step_at(left_read, at), step_at(right_read, at)
@@ -86,15 +89,6 @@ def compare(
     return _with_cause(parting, left, right, step, bound)
 
 
-def first_difference(left: Sequence[int], right: Sequence[int]) -> int | None:
-    """Return the index of the first token that differs, or where one sequence ends; None if
-    equal.
-    """
-    shared = min(len(left), len(right))
-    at = next((at for at in range(shared) if left[at] != right[at]), shared)
-    return None if at == len(left) == len(right) else at
-
-
 def setting_differences(left: MethodConfig, right: MethodConfig) -> Iterator[SettingDifference]:
     """Yield every differing setting of both methods: the method first, settings of the shaping
     last.
@@ -106,14 +100,6 @@ def setting_differences(left: MethodConfig, right: MethodConfig) -> Iterator[Set
         for name in (f.name for f in fields(one) if f.name != "shaping"):
             if getattr(other, name, value := getattr(one, name)) != value:
                 yield SettingDifference(name, value, getattr(other, name))
-
-
-def number_type(trace: Trace) -> str:
-    """Return a run's number type in words; a server's is a guess from its answers."""
-    if not trace.dtype:
-        return "unknown number type"
-    guessed = ", guessed from the server’s answers" if SERVERS & trace.versions.keys() else ""
-    return f"{trace.dtype}{guessed}"
 
 
 def draws(config: MethodConfig) -> bool:
@@ -134,10 +120,13 @@ def _with_cause(
     step = f"token {nth(at)}"
     steps = [s for s in (step_at(left, at), step_at(right, at)) if s is not None]
     if any(s.origin == "forced" for s in steps):
-        words = f"At {step} a run did not choose: its token was put in the place of its own pick."
+        words = Message(
+            "At {step} a run did not choose: its token was put in the place of its own pick.",
+            step=step,
+        )
         return parting._replace(cause="given", reason=words)
     if rounding is not None and rounding > bound:
-        return parting._replace(reason=_model_words(left, right, parting, bound))
+        return parting._replace(reason=model_words(left, right, parting, bound))
     greedy = not any(draws(run.config) for run in (left, right))
     acting = [
         d
@@ -147,20 +136,24 @@ def _with_cause(
     if not acting:
         return _of_numbers(parting, left, right)
     if greedy and _is_same_rule(left, right, acting) and (parting.margin or math.inf) <= 2 * bound:
-        words = (
-            f"Both runs take the most probable token, and here two are {parting.margin:.2g} nats "
-            "apart: scoring several tokens in one forward pass rounds otherwise than one token at "
-            "a time, which decides such a tie."
+        words = Message(
+            "Both runs take the most probable token, and here two are {margin:.2g} "
+            "nats apart: scoring several tokens in one forward pass rounds "
+            "otherwise than one token at a time, which decides such a tie.",
+            margin=parting.margin,
         )
         return parting._replace(cause="rounding", reason=words)
     if [d.name for d in acting] == ["seed"]:
-        words = (
-            f"Until {step} both dice fell on the same tokens. There seed {acting[0].left} and seed "
-            f"{acting[0].right} fall on different ones."
+        words = Message(
+            "Until {step} both dice fell on the same tokens. There seed {left} and "
+            "seed {right} fall on different ones.",
+            step=step,
+            left=acting[0].left,
+            right=acting[0].right,
         )
         return parting._replace(cause="dice", reason=words)
-    words = _setting_words(left, right, at, acting, again)
-    return parting._replace(cause="settings", reason=words)
+    reason = _setting_words(left, right, at, acting, again)
+    return parting._replace(cause="settings", reason=reason)
 
 
 def _is_same_rule(left: Trace, right: Trace, acting: Sequence[SettingDifference]) -> bool:
@@ -174,24 +167,31 @@ def _of_numbers(parting: Parting, left: Trace, right: Trace) -> Parting:
     """Return the cause for runs with equal settings and noise: rounding, or other probabilities."""
     drawn = step_at(left, parting.at or 0)
     if parting.margin is None or parting.rounding is None:
-        words = "The settings are the same; the runs did not record both tokens' probabilities."
+        words = N_("The settings are the same; the runs did not record both tokens' probabilities.")
         return parting._replace(reason=words)
     if parting.margin > 2 * parting.rounding and drawn is not None and drawn.origin == "argmax":
-        words = (
-            f"The two tokens are {parting.margin:.2g} nats apart, and the runs' log-probabilities "
-            f"differ by at most {parting.rounding:.2g} nats: rounding does not explain it."
+        words = Message(
+            "The two tokens are {margin:.2g} nats apart, and the runs' "
+            "log-probabilities differ by at most {rounding:.2g} nats: rounding "
+            "does not explain it.",
+            margin=parting.margin,
+            rounding=parting.rounding,
         )
         return parting._replace(reason=words)
-    kinds = dict.fromkeys(number_type(trace) for trace in (left, right))
-    words = (
-        f"The two tokens are {parting.margin:.2g} nats apart. The same log-probabilities differ "
-        f"by up to {parting.rounding:.2g} nats between the runs ({' and '.join(kinds)}), which "
-        "decides such a tie."
+    words = Message(
+        "The two tokens are {margin:.2g} nats apart. The same log-probabilities "
+        "differ by up to {rounding:.2g} nats between the runs ({kinds}), which "
+        "decides such a tie.",
+        margin=parting.margin,
+        rounding=parting.rounding,
+        kinds=number_types(left, right),
     )
     if drawn is not None and drawn.origin == "sampled":
-        words = (
-            "The drawn number lies at the border of the two tokens' shares: a difference of "
-            f"{parting.rounding:.2g} nats in a log-probability moves the border past it."
+        words = Message(
+            "The drawn number lies at the border of the two tokens' shares: a "
+            "difference of {rounding:.2g} nats in a log-probability moves the "
+            "border past it.",
+            rounding=parting.rounding,
         )
     return parting._replace(cause="rounding", reason=words)
 
@@ -205,19 +205,22 @@ def _setting_words(
 ) -> str:
     """Return which setting decides the token; a page lists the differing settings by itself."""
     if again is None and len(acting) == 1:
-        return f"Only {acting[0].words} can have decided it: no other setting that acts differs."
+        return Message(
+            "Only {setting} can have decided it: no other setting that acts differs.",
+            setting=Message(acting[0].words),
+        )
     if again is None or left.config.method != right.config.method:
         names = [d.words for d in acting]
-        return f"Each of these may have decided it: {', '.join(names)}."
+        return Message("Each of these may have decided it: {settings}.", settings=listed(names))
     rival = right.token_ids[at]
     pairs = ((d, _exchanged_or_none(left.config, d)) for d in acting)
     alone = [d.words for d, config in pairs if config and again.token_under(config) == rival]
     if alone:
-        return (
-            f"At this token {' or '.join(alone)} alone decides it: with B's value A emits B's "
-            "token."
+        return Message(
+            "At this token {settings} alone decides it: with B's value A emits B's token.",
+            settings=listed(alone, N_("{one} or {other}")),
         )
-    return "No single setting decides this token: only several together."
+    return Message("No single setting decides this token: only several together.")
 
 
 def _exchanged_or_none(config: MethodConfig, difference: SettingDifference) -> MethodConfig | None:
@@ -234,42 +237,6 @@ def exchanged(config: MethodConfig, difference: SettingDifference) -> MethodConf
         change: dict[str, Any] = {difference.name: difference.right}
         return replace(config, shaping=replace(config.shaping, **change))
     return replace(config, **{difference.name: difference.right})
-
-
-def _input_words(left: Trace, right: Trace) -> str:
-    at = first_difference(left.prompt_ids, right.prompt_ids) or 0
-    where = f"The prompts' tokens differ from token {nth(at)} on"
-    if left.rendered_prompt == right.rendered_prompt:
-        return (
-            f"{where}, and their texts are equal: another tokenizer, or a token such as "
-            "beginning-of-sequence that one side adds."
-        )
-    if left.prompt == right.prompt:
-        return f"{where}: the same words, written by another chat template."
-    return f"{where}: the prompts are different texts."
-
-
-def _difference_words(left: Trace, right: Trace, rounding: float, bound: float) -> str:
-    """Return the difference of the log-probabilities of two runs with the same tokens."""
-    if not rounding:
-        return "Their recorded log-probabilities are equal too."
-    kinds = " and ".join(dict.fromkeys(number_type(trace) for trace in (left, right)))
-    more = "more" if rounding > bound else "no more"
-    return (
-        f"Their log-probabilities differ by up to {rounding:.2g} nats, {more} than "
-        f"rounding does ({bound:.2g} nats; {kinds})."
-    )
-
-
-def _model_words(left: Trace, right: Trace, parting: Parting, bound: float) -> str:
-    names = dict.fromkeys(
-        f"{brief(trace.model_id)} ({number_type(trace)})" for trace in (left, right)
-    )
-    return (
-        f"Up to token {nth(parting.at or 0)} the runs' log-probabilities of the same tokens "
-        f"differ by {parting.rounding:.2g} nats, more than rounding does ({bound:.2g}): "
-        f"{' and '.join(names)} give other probabilities."
-    )
 
 
 def _rival(trace: Trace, pair: Sequence[TokenStep | None], at: int) -> PartedToken:

@@ -8,12 +8,13 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from ...language import N_, Message
 from ..autoregressive.config import as_single_tokens
 from ..autoregressive.engine import shaper_of
-from ..checks.model_checks import is_of_dtype
 from ..constraints.reading import answer_from
 from ..decode import collect
 from ..errors import ConfigError
+from ..loop.same_model import is_of_dtype
 from ..loop.second import WithDraft
 from ..protocol import LanguageModel
 from ..record.steps import TokenStep
@@ -44,11 +45,16 @@ def require_same_tokens(first: LanguageModel, second: LanguageModel) -> None:
     """
     for model in (first, second):
         require_models(model)
-        require_all_tokens(model, "comparing two models", "take another model")
+        require_all_tokens(model, N_("comparing two models"), N_("take another model"))
     if first is not second and (difference := vocabulary_difference(first, second)):
         raise ConfigError(
-            f"{second.model_id} can't be compared with {first.model_id} token by token: "
-            f"{difference}. Take a model with the same tokenizer."
+            Message(
+                "{model} can't be compared with {model_2} token by token: "
+                "{difference}. Take a model with the same tokenizer.",
+                model=second.model_id,
+                model_2=first.model_id,
+                difference=difference,
+            )
         )
 
 
@@ -177,8 +183,10 @@ def final_log_probs(
     config = drawing_config(run.config)
     if config is None:
         raise ConfigError(
-            f"A run by {run.config.words} draws no single tokens; compare the models' own "
-            "distributions."
+            Message(
+                "A run by {words} draws no single tokens; compare the models' own distributions.",
+                words=Message(run.config.words),
+            )
         )
     shaper, begin = shaper_of(model, config), answer_from(run.steps)
     shaper.answer_from = None if begin is None or begin > len(before) else begin

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from ...language import N_
 from ..shaping.config import SETTINGS
 from ..validation import shortened
 
@@ -14,14 +15,14 @@ PartingCause: TypeAlias = Literal[
 ]
 
 CAUSES: dict[PartingCause, str] = {
-    "same": "The runs emit the same tokens",
-    "length": "One run ends earlier",
-    "input": "The models read different tokens",
-    "given": "A token was given",
-    "rounding": "A tie that rounding decided",
-    "settings": "Different settings",
-    "dice": "Different dice",
-    "model": "Different probabilities",
+    "same": N_("The runs emit the same tokens"),
+    "length": N_("One run ends earlier"),
+    "input": N_("The models read different tokens"),
+    "given": N_("A token was given"),
+    "rounding": N_("A tie that rounding decided"),
+    "settings": N_("Different settings"),
+    "dice": N_("Different dice"),
+    "model": N_("Different probabilities"),
 }
 
 

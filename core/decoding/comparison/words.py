@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ...language import N_
 from ..by_engine.told import told_of
 from ..record.trace import Trace
 from ..shaping.config import PENALTIES, SETTINGS
-from .parting import draws, number_type, setting_differences
+from .parting import draws, setting_differences
+from .reasons import number_type
 from .types import SettingDifference
 
 
@@ -23,21 +25,21 @@ class NamedDifference(NamedTuple):
 def differences(left: Trace, right: Trace) -> Iterator[NamedDifference]:
     """Yield what differs in models, prompts and settings, what the models read first."""
     rows: list[tuple[str, Any, Any]] = [
-        ("model", left.model_id, right.model_id),
-        ("version of the model", left.model_revision, right.model_revision),
-        ("number type", number_type(left), number_type(right)),
-        ("draft model", left.draft_id, right.draft_id),
-        ("prompt", left.prompt, right.prompt),
+        (N_("model"), left.model_id, right.model_id),
+        (N_("version of the model"), left.model_revision, right.model_revision),
+        (N_("number type"), number_type(left), number_type(right)),
+        (N_("draft model"), left.draft_id, right.draft_id),
+        (N_("prompt"), left.prompt, right.prompt),
     ]
     if left.prompt == right.prompt:
         rows += [
-            ("text that the model reads", left.rendered_prompt, right.rendered_prompt),
-            ("tokens of the prompt", len(left.prompt_ids), len(right.prompt_ids)),
+            (N_("text that the model reads"), left.rendered_prompt, right.rendered_prompt),
+            (N_("tokens of the prompt"), len(left.prompt_ids), len(right.prompt_ids)),
         ]
     yield from (_named(SettingDifference(*row)) for row in rows if row[1] != row[2])
     told = _told(left), _told(right)
     if told[0] != told[1]:
-        yield NamedDifference("the server's speculation", *told)
+        yield NamedDifference(N_("the server's speculation"), *told)
     greedy = not any(draws(run.config) for run in (left, right))
     for difference in setting_differences(left.config, right.config):
         name = difference.name

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import torch
 from torch import Tensor
 
+from ...language import N_, Message
 from ..errors import ConfigError
 from ..loop.text import encode_continuation
 from ..protocol import LanguageModel
@@ -97,13 +98,16 @@ class Grammars:
         matcher = LLMatcher(self._tokenizer, grammar, log_level=0, limits=limits())
         if fault := matcher.get_error():
             raise ConfigError(
-                f"The constraint is too large for llguidance ({first_line(fault)}): shorten it.",
+                Message(
+                    "The constraint is too large for llguidance ({reason}): shorten it.",
+                    reason=first_line(fault),
+                ),
                 "constraint",
             )
         made = Grammar(matcher, self.stops, self._special)
         if not made.copy().begins():
             raise ConfigError(
-                "No token can begin a text of the constraint: rewrite it.", "constraint"
+                N_("No token can begin a text of the constraint: rewrite it."), "constraint"
             )
         return made
 

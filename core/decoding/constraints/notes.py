@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
+from ...language import N_, Message
 from ..config import MethodConfig
 from ..counting import nth
 from ..protocol import LanguageModel
@@ -35,14 +36,22 @@ def constraint_notes(
     ended = bool(steps) and getattr(steps[-1], "finish_reason", None)
     if grammar.left and not (token_ids[-1] in model.eos_ids and grammar.complete):
         at = begin + grammar.held
-        words = f"Token {at + 1} doesn't keep to the constraint, which acts no more from there on"
+        words = Message(
+            "Token {at} doesn't keep to the constraint, which acts no more from there on", at=at + 1
+        )
         if token_ids[at] in model.eos_ids:
-            words = f"The constraint came to a dead end at token {at + 1}: the text is not complete"
-        fault = f" ({grammar.fault})" if grammar.fault else ""
-        yield Note(CONSTRAINT_LEFT, f"{words}{fault}.")
+            words = Message(
+                "The constraint came to a dead end at token {at}: the text is not complete",
+                at=at + 1,
+            )
+        if grammar.fault:
+            words = Message("{words} ({fault})", words=words, fault=grammar.fault)
+        yield Note(CONSTRAINT_LEFT, Message("{part}.", part=words))
     elif ended in ("length", "stop") and not grammar.complete:
-        by = "the bound on its tokens" if ended == "length" else "a stop string"
-        yield Note(CONSTRAINT_OPEN, f"The run ended by {by} before its text was complete.")
+        by = Message(N_("the bound on its tokens") if ended == "length" else N_("a stop string"))
+        yield Note(
+            CONSTRAINT_OPEN, Message("The run ended by {by} before its text was complete.", by=by)
+        )
     yield from _gave_way(model, config, prompt_ids, token_ids)
 
 

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from ...installation import require_extra
+from ...language import N_, Message
 from ..errors import ConfigError
 from ..validation import brief, require_choice, shortened
 from .references import has_finite_text
@@ -24,25 +25,27 @@ if TYPE_CHECKING:
 ConstraintKind: TypeAlias = Literal["choice", "regex", "json", "lark"]
 KINDS: tuple[ConstraintKind, ...] = get_args(ConstraintKind)
 KIND_WORDS: dict[str, str] = {
-    "choice": "choices",
-    "regex": "a regular expression",
-    "json": "a JSON schema",
-    "lark": "a Lark grammar",
+    "choice": N_("choices"),
+    "regex": N_("a regular expression"),
+    "json": N_("a JSON schema"),
+    "lark": N_("a Lark grammar"),
 }
 MAX_LENGTH = 100_000
 MAX_CHOICES = 1_000
 # llguidance doesn't bound the automaton of `multipleOf`: it has a state for each remainder.
 MAX_MULTIPLE = 10_000
 _SHOWN = 24
-_TOO_DEEP = "it is nested too deeply"
+_TOO_DEEP = N_("it is nested too deeply")
 # With llguidance's own default, any white space, small models never leave it.
 _ONE_LINE: JsonCompileOptions = {
     "whitespace_flexible": False,
     "item_separator": ", ?",
     "key_separator": ": ?",
 }
-_ENDLESS = "no finite text is valid"
-_ONE_OF = "oneOf constraints are not supported"
+_ENDLESS = N_("no finite text is valid")
+_ONE_OF = N_("oneOf constraints are not supported")
+_AT_CHARACTER = N_("{fault} at character {character}")
+_AT_LINE = N_("{fault} at line {line}, column {column}")
 # Beginnings of llguidance's words for a schema that is one.
 _NOT_KEPT = ("Unimplemented keys", "Unable to determine if regex is empty", _ONE_OF, _ENDLESS)
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\\": "\\\\"}
@@ -70,18 +73,27 @@ class Constraint:
     def __post_init__(self) -> None:
         require_choice("Constraint", "kind", self.kind, KINDS)
         if not isinstance(self.text, str):
-            raise ConfigError(f"must be a string, got {brief(self.text)}.", "text", "Constraint")
+            raise ConfigError(
+                Message("must be a string, got {given}.", given=brief(self.text)),
+                "text",
+                "Constraint",
+            )
         if len(self.text) > MAX_LENGTH:
             raise ConfigError(
-                f"must hold at most {MAX_LENGTH:,} characters, got {len(self.text):,}.",
+                Message(
+                    "must hold at most {max_length:,} characters, got {text:,}.",
+                    max_length=MAX_LENGTH,
+                    text=len(self.text),
+                ),
                 "text",
                 "Constraint",
             )
         if fault := _fault(self.kind, self.text):
-            verb = f"is not {KIND_WORDS[self.kind]}"
+            words = N_("is not {kind}: {fault}.")
             if fault.startswith(_NOT_KEPT):
-                verb = "is a JSON schema that llguidance can't keep to"
-            raise ConfigError(f"{verb}: {fault}.", "text", "Constraint")
+                words = N_("is a JSON schema that llguidance can't keep to: {fault}.")
+            kind = Message(KIND_WORDS[self.kind])
+            raise ConfigError(Message(words, kind=kind, fault=fault), "text", "Constraint")
 
     @classmethod
     def of_choices(cls, choices: Iterable[str]) -> Constraint:
@@ -148,19 +160,20 @@ def limits() -> LLParserLimits:
 def _fault(kind: ConstraintKind, text: str) -> str:
     """Return the reason why a text is no constraint of this kind; empty if it is one."""
     if not text.strip():
-        return "it is empty"
+        return Message("it is empty")
     if any("\ud800" <= char <= "\udfff" for char in text):
-        return "UTF-8 can't write it"
+        return Message("UTF-8 can't write it")
     if kind == "choice" and len(_choices(text)) > MAX_CHOICES:
-        return f"it has more than {MAX_CHOICES:,} lines"
+        return Message("it has more than {most:,} lines", most=MAX_CHOICES)
     if kind == "json" and (fault := _json_fault(text)):
         return fault
     if kind == "json" and not has_finite_text(json.loads(text)):
-        return f"{_ENDLESS}: a required part refers to itself"
+        return Message("{fault}: a required part refers to itself", fault=Message(_ENDLESS))
     if kind in ("json", "lark") and _multiple(kind, text) > MAX_MULTIPLE:
-        return (
+        return Message(
             "the least common multiple of all its multipleOf, without their decimal points, is "
-            f"above {MAX_MULTIPLE:,}"
+            "above {most:,}",
+            most=MAX_MULTIPLE,
         )
     require_extra("llguidance", "constraints", ConfigError)
     from llguidance import LLMatcher
@@ -178,11 +191,11 @@ def _json_fault(text: str) -> str:
     """Return the place of an error in JSON: llguidance counts characters of its own around it."""
     try:
         if not isinstance(json.loads(text), dict):
-            return "it is no object"
+            return Message("it is no object")
     except json.JSONDecodeError as error:
-        return f"{error.msg} at line {error.lineno}, column {error.colno}"
+        return Message(_AT_LINE, fault=error.msg, line=error.lineno, column=error.colno)
     except (RecursionError, ValueError):
-        return f"{_TOO_DEEP}, or has too long a number"
+        return Message("{fault}, or has too long a number", fault=Message(_TOO_DEEP))
     return ""
 
 
@@ -212,24 +225,32 @@ def _multiple(kind: ConstraintKind, text: str) -> int:
 def _reason(kind: ConstraintKind, message: str) -> str:
     """Return llguidance's message as a part of a sentence, with the place in the user's text."""
     if "recursion limit exceeded" in message:
-        return _TOO_DEEP
+        return Message(_TOO_DEEP)
+    where: dict[str, object]
     first, place = message.split("\n")[0], re.match(r"(?:at )?(\d+)\((\d+)\): ", message)
     if parsed := re.search(r"\n    ( *)\^+\nerror: (.+)", message):
         # Of a regular expression: the caret stands below the wrong character.
-        reason, where = parsed[2], f" at character {len(parsed[1]) + 1}" if kind == "regex" else ""
+        reason, where = parsed[2], {}
+        if kind == "regex":
+            where = {"character": len(parsed[1]) + 1}
     elif place:
-        reason, where = first[place.end() :], ""
+        reason, where = first[place.end() :], {}
         if kind == "lark":
-            where = f" at line {place[1]}, column {place[2]}"
+            where = {"line": place[1], "column": place[2]}
         elif kind == "regex":
             reason = reason.rpartition("): ")[2]
     else:
-        reason, where = first, ""
+        reason, where = first, {}
         if first.startswith("Failed to generate regex for integer range"):
-            reason = "no integer of 64 bits lies between its minimum and maximum"
-        elif first.startswith(_ONE_OF):
-            reason = f'{_ONE_OF}; take anyOf, or add "x-guidance": {{"coerce_one_of": true}}'
-    return shortened(reason.rstrip("."), 300) + where
+            return Message("no integer of 64 bits lies between its minimum and maximum")
+        if first.startswith(_ONE_OF):
+            return Message(
+                '{fault}; take anyOf, or add "x-guidance": {{"coerce_one_of": true}}',
+                fault=Message(_ONE_OF),
+            )
+    fault = shortened(reason.rstrip("."), 300)
+    place_words = _AT_CHARACTER if "character" in where else _AT_LINE
+    return Message(place_words, fault=fault, **where) if where else fault
 
 
 def read_constraint(owner: str, name: str, value: object) -> Constraint | None:
@@ -253,8 +274,11 @@ def read_constraint(owner: str, name: str, value: object) -> Constraint | None:
         if isinstance(value, Mapping):
             shown = shortened(f"the keys {', '.join(map(brief, value))}", 80)
         raise ConfigError(
-            'must be a kind and a text, such as {"kind": "regex", "text": "[0-9]+"} (on the '
-            f"command line regex=[0-9]+), got {shown}.",
+            Message(
+                'must be a kind and a text, such as {{"kind": "regex", "text": '
+                '"[0-9]+"}} (on the command line regex=[0-9]+), got {shown}.',
+                shown=shown,
+            ),
             name,
             owner,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ...language import N_
 from ..config import SHARE, MethodConfig, setting
 from ..record.compared import MAX_COMPARED
 from ..validation import Interval
@@ -31,7 +32,7 @@ class ContrastiveSearch(MethodConfig):
     """
 
     method: ClassVar[str] = "contrastive"
-    words: ClassVar[str] = "contrastive search"
+    words: ClassVar[str] = N_("contrastive search")
     can_draw: ClassVar[bool] = False
 
     penalty_alpha: float = setting(

@@ -11,13 +11,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...language import N_, Message
 from ..autoregressive.engine import Picker
 from ..autoregressive.picked import Picked
 from ..checks import model_checks as token_model_checks
 from ..checks.common import MASS_TOLERANCE, count, worst
 from ..checks.forwards import largest_logit, logit_tolerance
 from ..checks.token_replay import record_picked
-from ..counting import nth
+from ..counting import at_step
 from ..errors import DecodingError
 from ..loop.run import read_again
 from ..protocol import LanguageModel
@@ -50,13 +51,13 @@ def model_checks(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[
     if not checks[0].passed:
         return checks
     faults = [
-        f"step {nth(step.index)}: the compared tokens are not the model's"
+        at_step(step.index, N_("the compared tokens are not the model's"))
         for step in trace.token_steps
         if not step.compared
         or not all(0 <= c.token_id < model.vocab_size for c in step.compared)
         or any(c.text != model.token_text(c.token_id) for c in step.compared)
     ]
-    texts = count("compared_again", faults, "steps that differ")
+    texts = count("compared_again", faults, N_("steps that differ"))
     return [*checks, texts, *_rescored(trace, model)] if texts.passed else [*checks, texts]
 
 
@@ -65,7 +66,7 @@ def _record(picker: Picker, step: TokenStep, _: Tensor, picked: Picked | None) -
     separately.
     """
     if picked is None:
-        raise DecodingError("the method forces no token")
+        raise DecodingError(N_("the method forces no token"))
     before = picked.stages[-2]
     stages = [*picked.stages[:-1], only(before, step.token_id)]
     chosen = picked._replace(pick=Pick(step.token_id), stages=stages)
@@ -84,13 +85,16 @@ def _rescored(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[Che
     near = 4 * logit_tolerance(trace, model, 1.0)
     probs = [max(deviation.prob, deviation.left_out) for deviation in deviations]
     cosines = [deviation.cosine for deviation in deviations]
-    of = f"over the compared tokens of {len(deviations)} steps"
+    of = Message("over the compared tokens of {deviations} steps", deviations=len(deviations))
     return [
-        worst("most_probable_again", probs, slack,
-              f"largest difference of probabilities {of}"),
-        worst("cosines_again", cosines, near,
-              f"largest difference {of}, uncached"),
-    ]  # fmt: skip
+        worst(
+            "most_probable_again",
+            probs,
+            slack,
+            Message("largest difference of probabilities {of}", of=of),
+        ),
+        worst("cosines_again", cosines, near, Message("largest difference {of}, uncached", of=of)),
+    ]
 
 
 def _deviations(trace: Trace[ContrastiveSearch], model: LanguageModel) -> Iterator[_Deviation]:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from ...language import Message
 from ..errors import DecodingError
 from ..protocol import Context, HiddenContext, LanguageModel, offers
 from ..record.compared import Compared
@@ -24,8 +25,11 @@ def require_hidden(context: Context, model: LanguageModel) -> HiddenContext:
     """
     if not offers(context, HiddenContext):
         raise DecodingError(
-            f"{model.model_id} doesn't give its hidden states, which contrastive search compares; "
-            "choose another method or model."
+            Message(
+                "{model} doesn't give its hidden states, which contrastive search "
+                "compares; choose another method or model.",
+                model=model.model_id,
+            )
         )
     return context
 

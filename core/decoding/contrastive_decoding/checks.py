@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from ...language import N_, Message
 from ..checks import model_checks as token_model_checks
 from ..checks.common import count, worst
 from ..checks.forwards import (
@@ -32,7 +33,7 @@ def model_checks(
         return _of_target(trace, model)
     faults = []
     if trace.draft_id != draft.model_id or trace.draft_revision != draft.revision:
-        faults.append("the trace was made with another draft model, or another version of it")
+        faults.append(N_("the trace was made with another draft model, or another version of it"))
     fits = count("draft_fits", faults, "contradictions")
     return [*token_model_checks.model_checks(trace, WithDraft(model, draft)), fits]
 
@@ -68,5 +69,7 @@ def _target_again(trace: Trace[ContrastiveDecoding], model: LanguageModel) -> Ch
                 deviations.append(max(numbers, key=nan_first))
 
     read_again(model, trace, trace.token_ids[:-1], compare)
-    detail = f"largest difference of logits and entropies over {len(steps)} steps, uncached"
+    detail = Message(
+        "largest difference of logits and entropies over {steps} steps, uncached", steps=len(steps)
+    )
     return worst("forward_again", deviations, logit_tolerance(trace, model, largest), detail)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ...language import N_
 from ..autoregressive.config import Greedy, Sampling, as_single_tokens
 from ..config import SEED, DrawMethod, MethodConfig, setting
 
@@ -30,7 +31,7 @@ class ContrastiveDecoding(MethodConfig):
     """
 
     method: ClassVar[str] = "contrastive_decoding"
-    words: ClassVar[str] = "contrastive decoding"
+    words: ClassVar[str] = N_("contrastive decoding")
 
     seed: int = setting(0, within=SEED)
     draw: DrawMethod = setting("inverse_cdf", "how to draw")

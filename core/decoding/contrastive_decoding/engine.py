@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ...language import Message
 from ..autoregressive import engine
 from ..errors import ConfigError
 from ..loop.run import token_limit
@@ -32,7 +33,12 @@ def generate(
     length, window = len(prompt_ids) + token_limit(model, prompt_ids, config), draft.context_window
     if window is not None and length > window:
         raise ConfigError(
-            f"The run may have {length} tokens with its prompt, and the draft's context window "
-            f"holds {window}: lower max_new_tokens, shorten the prompt, or take another draft."
+            Message(
+                "The run may have {length} tokens with its prompt, and the draft's "
+                "context window holds {window}: lower max_new_tokens, shorten the "
+                "prompt, or take another draft.",
+                length=length,
+                window=window,
+            )
         )
     yield from engine.generate(WithDraft(model, draft), prompt_ids, config.chooser)

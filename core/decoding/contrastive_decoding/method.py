@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...language import N_
 from ..errors import ConfigError
 from ..method import Method
 from ..record.steps import RunTokens, Step, emitted_tokens
@@ -16,7 +17,10 @@ def require_draft(_: ContrastiveDecoding, draft_id: str | None) -> None:
     """Raise ConfigError if the draft model is missing."""
     if draft_id is None:
         raise ConfigError(
-            "Contrastive decoding needs a draft model: pass draft=..., or choose one on the page."
+            N_(
+                "Contrastive decoding needs a draft model: pass draft=..., or choose "
+                "one on the page."
+            )
         )
 
 
@@ -28,8 +32,11 @@ def _outcome(steps: Sequence[Step], _: ContrastiveDecoding, draft: Any) -> RunTo
 CONTRASTIVE_DECODING = Method(
     config=ContrastiveDecoding,
     engine=f"{__package__}.engine:generate",
-    against_model="Scores the text again in one independent forward pass of the target, reads it "
-    "again with the draft and contrasts both anew; transformers' generate lacks this method.",
+    against_model=N_(
+        "Scores the text again in one independent forward pass of the target, reads it "
+        "again with the draft and contrasts both anew; transformers' generate lacks "
+        "this method."
+    ),
     model_checks=f"{__package__}.checks:model_checks",
     record=DraftRecord,
     rows=lambda _: 2,  # One row of the draft and one of the target.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...language import N_, Message
 from ..checks.common import (
     COMMON_CHECKS,
     checked_if_whole,
@@ -52,37 +53,49 @@ def _whole(trace: Trace[Diffusion]) -> Check:
     steps = canvas_steps(trace)
     faults = [fault for at, step in enumerate(steps) for fault in _faults(step, at, trace.config)]
     if len({step.limit for step in steps}) > 1:
-        faults.append("the canvas changes its length")
-    return count("steps_whole", faults, "steps with something missing") if faults else whole(
-        all_filled(trace)
-    )  # fmt: skip
+        faults.append(N_("the canvas changes its length"))
+    return (
+        count("steps_whole", faults, N_("steps with something missing"))
+        if faults
+        else whole(all_filled(trace))
+    )
 
 
 def _faults(step: CanvasStep, at: int, config: Diffusion) -> Iterator[str]:
     """Yield missing parts of a step, and parts that no such step has."""
-    where = f"step {nth(at)}"
+    where = Message("step {step}", step=nth(at))
     places = [opened.position for opened in step.open]
     if step.index != at or places != sorted(set(places)):
-        yield f"{where}: steps or positions are not numbered in order"
+        yield Message("{where}: steps or positions are not numbered in order", where=where)
     if [c.position for c in step.candidates] != sorted(c.position for c in step.candidates) or {
         c.position for c in step.candidates
     } != {*places}:
-        yield f"{where}: an open position has no candidates, or they stand elsewhere"
+        yield Message(
+            "{where}: an open position has no candidates, or they stand elsewhere", where=where
+        )
     if len(step.emitted) != len(step.texts):
-        yield f"{where}: a text is missing"
+        yield Message("{where}: a text is missing", where=where)
     if config.canvas == "noise":
         yield from noise_faults(step, config)
     elif not step.filled or step.canvas or step.limit > config.max_new_tokens:
-        yield f"{where}: nothing was filled, or the canvas is longer than the settings allow"
+        yield Message(
+            "{where}: nothing was filled, or the canvas is longer than the settings allow",
+            where=where,
+        )
     if len(step.unguided) != (len(step.candidates) if config.cfg_scale else 0):
-        yield f"{where}: probabilities before guidance are missing, or there was no guidance"
+        yield Message(
+            "{where}: probabilities before guidance are missing, or there was no guidance",
+            where=where,
+        )
     if any(not 0 <= position < step.limit for position in step.remasked):
-        yield f"{where}: a position outside the canvas was masked again"
+        yield Message("{where}: a position outside the canvas was masked again", where=where)
     for filled in step.filled:
         if not 0 <= filled.index < step.limit:
-            yield f"{where}: a position lies outside the canvas"
+            yield Message("{where}: a position lies outside the canvas", where=where)
         if _is_foreign(filled):
-            yield f"{where}: a filled position has what only a step of one token has"
+            yield Message(
+                "{where}: a filled position has what only a step of one token has", where=where
+            )
 
 
 def _is_foreign(step: TokenStep) -> bool:
@@ -93,52 +106,69 @@ def _is_foreign(step: TokenStep) -> bool:
 
 def canvas_check(trace: Trace[Diffusion]) -> Check:
     """Check that open positions, emitted tokens and the end follow from the filled positions."""
-    faults, steps = [], canvas_steps(trace)
+    faults, steps = list[str](), canvas_steps(trace)
     shown: list[int] = []
     for step, tokens in replayed(steps, steps[0].limit if steps else 0):
-        where = f"step {nth(step.index)}"
+        where = Message("step {step}", step=nth(step.index))
         if [o.position for o in step.open] != open_positions(tokens, trace.config.block_length):
-            faults.append(f"{where}: other positions of the canvas are open")
+            faults.append(Message("{where}: other positions of the canvas are open", where=where))
         after = list(tokens)
         change(after, step)
         shown += step.emitted
         clear = clear_text(after, trace.config)
         ended = step.finish_reason is not None
         if shown != clear[: len(shown)] or (not ended and len(shown) < len(clear)):
-            faults.append(f"{where}: the text gained other tokens than stand before the first mask")
+            faults.append(
+                Message(
+                    "{where}: the text gained other tokens than stand before the first mask",
+                    where=where,
+                )
+            )
         if ended != (step is steps[-1] and trace.finish_reason != "cancelled") or (
             ended and not step.emitted
         ):
-            faults.append(f"{where}: the run ended elsewhere")
+            faults.append(Message("{where}: the run ended elsewhere", where=where))
     if tuple(shown) != trace.token_ids:
-        faults.append("the steps' tokens are not the trace's tokens")
+        faults.append(N_("the steps' tokens are not the trace's tokens"))
     return count("canvas_of_steps", faults, "contradictions")
 
 
 def _order(trace: Trace[Diffusion]) -> Check:
     faults, choice, steps = [], FillChoice(trace.config), canvas_steps(trace)
     for step, tokens in replayed(steps, steps[0].limit if steps else 0):
-        where = f"step {nth(step.index)}"
+        where = Message("step {step}", step=nth(step.index))
         listed = listed_in(step.candidates)
         for opened in step.open:
             if opened.score != score(opened, listed[opened.position], trace.config):
-                faults.append(f"{where}: a score is not that of the order")
+                faults.append(Message("{where}: a score is not that of the order", where=where))
         places = [filled.index for filled in step.filled]
         filled, masked = choice.of(step.open, listed, tokens)
         if places != filled:
-            faults.append(f"{where}: other positions have the highest scores")
+            faults.append(Message("{where}: other positions have the highest scores", where=where))
         if list(step.remasked) != masked:
-            faults.append(f"{where}: other tokens came with the lowest probabilities")
+            faults.append(
+                Message("{where}: other tokens came with the lowest probabilities", where=where)
+            )
         if {*places} != {opened.position for opened in step.open if opened.filled}:
-            faults.append(f"{where}: a filled position is said to stay masked, or one more is not")
-    return count("order_of_scores", faults, f"steps in another order than {trace.config.order}")
+            faults.append(
+                Message(
+                    "{where}: a filled position is said to stay masked, or one more is not",
+                    where=where,
+                )
+            )
+    return count(
+        "order_of_scores",
+        faults,
+        Message("steps in another order than {order}", order=trace.config.order),
+    )
 
 
 def _proposals(trace: Trace[Diffusion]) -> Check:
     """Check the numbers of open positions with each other and with those of filled ones."""
     faults = []
     for step in canvas_steps(trace):
-        where, filled = f"step {nth(step.index)}", {one.index: one for one in step.filled}
+        where = Message("step {step}", step=nth(step.index))
+        filled = {one.index: one for one in step.filled}
         candidates = listed_in(step.candidates)
         for opened in step.open:
             listed = tuple(candidates[opened.position])
@@ -147,17 +177,28 @@ def _proposals(trace: Trace[Diffusion]) -> Check:
                 reading_of(same, trace.config)._replace(filled=True) != opened
                 or candidates_of(same) != listed
             ):
-                faults.append(f"{where}: a filled position's numbers are not those of its token")
+                faults.append(
+                    Message(
+                        "{where}: a filled position's numbers are not those of its token",
+                        where=where,
+                    )
+                )
             if not is_ranking(opened, listed):
-                faults.append(f"{where}: the numbers of a position's candidates disagree")
-    return count("proposals_of_steps", faults, "positions that disagree")
+                faults.append(
+                    Message("{where}: the numbers of a position's candidates disagree", where=where)
+                )
+    return count("proposals_of_steps", faults, N_("positions that disagree"))
 
 
 def _dice(trace: Trace[Diffusion]) -> Check:
     faults = [
-        f"step {nth(step.index)}: the seed gives position {nth(filled.index)} another number"
+        Message(
+            "step {index}: the seed gives position {index_2} another number",
+            index=nth(step.index),
+            index_2=nth(filled.index),
+        )
         for step in canvas_steps(trace)
         for filled in step.filled
         if filled.draw.uniform not in (None, draw_uniform(trace.config, step.index, filled.index))
     ]
-    return count("dice_of_seed", faults, "uniform numbers that differ")
+    return count("dice_of_seed", faults, N_("uniform numbers that differ"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
+from ...language import N_, Message
 from ..autoregressive.config import Greedy, Sampling, as_single_tokens
 from ..config import MAX_CANDIDATES, SEED, MethodConfig, setting
 from ..errors import ConfigError
@@ -73,9 +74,9 @@ class Diffusion(MethodConfig):
     """
 
     method: ClassVar[str] = "diffusion"
-    words: ClassVar[str] = "masked diffusion"
+    words: ClassVar[str] = N_("masked diffusion")
     can_contrast: ClassVar[bool] = False
-    without_states: ClassVar[str] = (
+    without_states: ClassVar[str] = N_(
         "its state follows a text from left to right, and the positions are filled in any order"
     )
 
@@ -114,35 +115,53 @@ class Diffusion(MethodConfig):
         MethodConfig.__post_init__(self)
         if self.shaping.constraint is not None:
             raise ConfigError(
-                "A constraint reads a text from its beginning, and masked diffusion fills "
-                "positions in any order: switch it off.",
+                N_(
+                    "A constraint reads a text from its beginning, and masked "
+                    "diffusion fills positions in any order: switch it off."
+                ),
                 "constraint",
             )
         for name in self.shaping.active(WATERMARKS):
             raise ConfigError(
-                "marks a text from left to right, by the tokens before each, and masked diffusion "
-                "fills positions in any order: switch it off.",
+                N_(
+                    "marks a text from left to right, by the tokens before each, and "
+                    "masked diffusion fills positions in any order: switch it off."
+                ),
                 name,
                 "Diffusion.shaping",
             )
         if self.t_max <= self.t_min:
-            raise ConfigError(f"must be above t_min, got {self.t_max}.", "t_max", "Diffusion")
+            raise ConfigError(
+                Message("must be above t_min, got {t_max}.", t_max=self.t_max), "t_max", "Diffusion"
+            )
         one_a_step = self.order != "entropy" and self.tokens_per_step == 1
         if self.remask_per_step and one_a_step and self.canvas != "noise":
             raise ConfigError(
-                "needs tokens_per_step above 1, or the order entropy: a step masks fewer tokens "
-                "again than it fills.", "remask_per_step", "Diffusion",
-            )  # fmt: skip
+                N_(
+                    "needs tokens_per_step above 1, or the order entropy: a step masks "
+                    "fewer tokens again than it fills."
+                ),
+                "remask_per_step",
+                "Diffusion",
+            )
         if self.canvas != "noise":
             return
         if self.shaping != Shaping():
             raise ConfigError(
-                "must be left out: on the canvas noise, t_max and t_min set the temperature, and "
-                "nothing else shapes.", "shaping", "Diffusion",
-            )  # fmt: skip
+                N_(
+                    "must be left out: on the canvas noise, t_max and t_min set the "
+                    "temperature, and nothing else shapes."
+                ),
+                "shaping",
+                "Diffusion",
+            )
         for name in _MASKS_ONLY:
             if value := getattr(self, name):
-                raise ConfigError(f"must be 0 on the canvas noise, got {value}.", name, "Diffusion")
+                raise ConfigError(
+                    Message("must be 0 on the canvas noise, got {value}.", value=value),
+                    name,
+                    "Diffusion",
+                )
 
     @property
     def chooser(self) -> Greedy | Sampling:

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
+from ...language import Message
 from ..autoregressive.engine import Picker
 from ..autoregressive.picked import Picked
 from ..errors import ModelError
@@ -63,13 +64,19 @@ def require_masks(model: LanguageModel) -> FillsMasks:
     """
     if offers(model, Denoises):
         raise ModelError(
-            f"{model.model_id} denoises a canvas of random tokens and fills no masks: set the "
-            "canvas to noise, or take embedded:diffusion."
+            Message(
+                "{model} denoises a canvas of random tokens and fills no masks: set "
+                "the canvas to noise, or take embedded:diffusion.",
+                model=model.model_id,
+            )
         )
     if not offers(model, FillsMasks):
         raise ModelError(
-            f"{model.model_id} predicts the next token, and masked diffusion needs a model that "
-            "fills masks: take embedded:diffusion, or another method."
+            Message(
+                "{model} predicts the next token, and masked diffusion needs a model "
+                "that fills masks: take embedded:diffusion, or another method.",
+                model=model.model_id,
+            )
         )
     return model
 

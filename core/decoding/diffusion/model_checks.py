@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from ...language import N_, Message
 from ..checks.common import MASS_TOLERANCE, TINY, count
 from ..checks.forwards import log_error, stretched
 from ..checks.model_checks import ending_faults, fit_faults, texts
@@ -53,9 +54,9 @@ def model_checks(trace: Trace[Diffusion], model: LanguageModel) -> list[Check]:
 def _fits(trace: Trace[Diffusion], model: LanguageModel) -> Check:
     from_noise = trace.config.canvas == "noise"
     if from_noise and not offers(model, Denoises):
-        return count("fits_model", ["the model denoises no canvas of random tokens"], "")
+        return count("fits_model", [N_("the model denoises no canvas of random tokens")], "")
     if not from_noise and not offers(model, FillsMasks):
-        return count("fits_model", ["the model predicts the next token and fills no masks"], "")
+        return count("fits_model", [N_("the model predicts the next token and fills no masks")], "")
     steps = canvas_steps(trace)
     filled = all_filled(trace)
     ids = {c.token_id for step in filled.token_steps for c in step.candidates}
@@ -66,11 +67,13 @@ def _fits(trace: Trace[Diffusion], model: LanguageModel) -> Check:
     if from_noise:
         return count("fits_model", faults or length_faults(trace, model), "contradictions")
     if not canvas_check(trace).passed:
-        faults.append("steps and canvas don't belong together")
+        faults.append(N_("steps and canvas don't belong together"))
     if not faults and {step.limit for step in steps} - {
         token_limit(model, trace.prompt_ids, trace.config)
     }:
-        faults.append("the canvas is shorter or longer than the settings and the window make it")
+        faults.append(
+            N_("the canvas is shorter or longer than the settings and the window make it")
+        )
     return count("fits_model", faults, "contradictions")
 
 
@@ -100,8 +103,10 @@ def _rescored(trace: Trace[Diffusion], model: LanguageModel) -> list[Check]:
         for opened in (one for one in step.open if not one.filled):
             row = rows[opened.position]
             if not _may_propose(picker, step.index, opened, row, tokens, tolerance):
-                where = f"step {nth(step.index)}"
-                replay.faults.append(f"{where}: another token is proposed for a position")
+                where = Message("step {step}", step=nth(step.index))
+                replay.faults.append(
+                    Message("{where}: another token is proposed for a position", where=where)
+                )
         replay.texts(step)
     return replay.checks()
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from ...language import Message
 from ..autoregressive.engine import Picker
 from ..config import MAX_NEW_TOKENS
 from ..errors import ModelError
@@ -71,8 +72,11 @@ def require_denoiser(model: LanguageModel) -> Denoises:
     """
     if not offers(model, Denoises):
         raise ModelError(
-            f"{model.model_id} denoises no canvas of random tokens: take a diffusion_gemma model, "
-            "or another canvas than noise."
+            Message(
+                "{model} denoises no canvas of random tokens: take a diffusion_gemma "
+                "model, or another canvas than noise.",
+                model=model.model_id,
+            )
         )
     return model
 

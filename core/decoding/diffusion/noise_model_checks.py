@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from ...language import N_, Message
 from ..checks.common import MASS_TOLERANCE
-from ..counting import nth
+from ..counting import at_step, nth
 from ..protocol import LanguageModel
 from ..record.trace import Check, Trace
 from .canvas import listed_in
@@ -31,7 +32,7 @@ def length_faults(trace: Trace[Diffusion], model: LanguageModel) -> list[str]:
     steps = [step for steps in canvases_of(trace) for step in steps]
     if all((len(step.open), step.limit) == (length, limit) for step in steps):
         return []
-    return ["the canvases are shorter or longer than the model's, or there are more or fewer"]
+    return [N_("the canvases are shorter or longer than the model's, or there are more or fewer")]
 
 
 def denoised_again(trace: Trace[Diffusion], model: LanguageModel) -> list[Check]:
@@ -46,7 +47,7 @@ def denoised_again(trace: Trace[Diffusion], model: LanguageModel) -> list[Check]
         for at, step in enumerate(steps):
             fresh = zip(step.canvas, noise, accepted, strict=True)
             if any(token.token_id != other for token, other, kept in fresh if not kept):
-                replay.faults.append(f"step {nth(step.index)}: the seed gives another noise")
+                replay.faults.append(at_step(step.index, N_("the seed gives another noise")))
             logits = text.denoise([token.token_id for token in step.canvas], conditioning)
             temperature = temperature_at(config.max_denoising_steps - at, config)
             conditioning = logits / temperature
@@ -73,7 +74,11 @@ def _draw_faults(step: CanvasStep, scores: Tensor, slack: float) -> Sequence[str
     """Return a fault for each position whose token has not the highest score, up to rounding."""
     best = scores.max(-1).values
     return [
-        f"step {nth(step.index)}: the seed draws another token at position {nth(opened.position)}"
+        Message(
+            "step {index}: the seed draws another token at position {position}",
+            index=nth(step.index),
+            position=nth(opened.position),
+        )
         for at, opened in enumerate(step.open)
         if not float(scores[at, opened.token_id]) >= float(best[at]) - slack
     ]

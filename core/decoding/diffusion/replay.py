@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
+from ...language import N_, Message
 from ..checks.common import count, worst
 from ..checks.forwards import (
     candidate_error,
@@ -18,7 +19,7 @@ from ..checks.forwards import (
     nan_first,
 )
 from ..checks.token_replay import SAME_STAGES, TokenReplay, record_picked
-from ..counting import counted, nth
+from ..counting import at_step, counted
 from ..protocol import LanguageModel
 from ..record.steps import TokenStep
 from ..record.trace import Check, Trace
@@ -71,12 +72,14 @@ class CanvasReplay:
         tokens += [(token.token_id, token.text) for token in step.open]
         tokens += [(token.token_id, token.text) for token in step.canvas]
         if any(text != self._model.token_text(token_id) for token_id, text in tokens):
-            self.faults.append(f"step {nth(step.index)}: a text is not its token's")
+            self.faults.append(at_step(step.index, N_("a text is not its token's")))
 
     def checks(self) -> list[Check]:
         """Return the checks of all steps."""
         steps = counted(len(self._trace.steps), "step")
-        detail = f"largest difference of log-probabilities and entropies over {steps}"
+        detail = Message(
+            "largest difference of log-probabilities and entropies over {steps}", steps=steps
+        )
         return [
             worst("canvas_again", self.deviations, 2 * self._tolerance, detail),
             count(SAME_STAGES, [*filter(None, self.faults)], "faults"),

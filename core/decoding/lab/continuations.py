@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
+from ...language import N_
 from ..autoregressive.config import Greedy, Sampling
 from ..autoregressive.engine import Picker
 from ..errors import DecodingError
@@ -66,7 +67,7 @@ def continue_in_batch(
             shaping=penalties,
         )
         rows.append(_Row(model, prompt_ids, plain, limit, generated))
-    require_all_tokens(model, "a batch of samples")
+    require_all_tokens(model, N_("a batch of samples"))
     context = model.start(prompt_ids, use_cache=config.use_cache).branch([0] * len(rows))
     going = list(range(len(rows)))
     for index in range(limit):
@@ -141,7 +142,7 @@ def grow(
         if should_stop():
             break
     if not batch:
-        raise DecodingError("The context window is full: no token fits after this text.")
+        raise DecodingError(N_("The context window is full: no token fits after this text."))
     return rows_of(model, batch, seeds)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
+from ...language import N_
 from ..autoregressive.config import Sampling
 from ..checks.statistics import chi_square, p_value
 from ..protocol import Vocabulary
@@ -93,7 +94,7 @@ def _bins(model: Vocabulary, group: _Group) -> tuple[RollBin, ...]:
     ]
     pooled, others = total - sum(b.rolls for b in bins), int((exact > 0).sum()) - len(bins)
     if rare > 0 and others > 0:
-        bins.append(RollBin(None, "other tokens", rare, pooled, others))
+        bins.append(RollBin(None, N_("other tokens"), rare, pooled, others))
     return tuple(bins)
 
 

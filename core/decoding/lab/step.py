@@ -13,6 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...language import N_
 from ..autoregressive.config import Sampling
 from ..constraints.grammar import GrammarMaker, StepGrammar
 from ..constraints.value import Constraint
@@ -67,7 +68,7 @@ class StepLogits(NamedTuple):
 
     def _grammars(self) -> GrammarMaker:
         if self.grammar is None:
-            raise ConfigError("acts on a step that was read with it.", "constraint", "Shaping")
+            raise ConfigError(N_("acts on a step that was read with it."), "constraint", "Shaping")
         return self.grammar
 
     def shaped(
@@ -101,7 +102,7 @@ def read_step_logits(
         PromptError: no token, an unknown one, or too many.
         ConfigError: the model's server doesn't name all tokens, or as `step_grammar`.
     """
-    require_all_tokens(model, "the lab")
+    require_all_tokens(model, N_("the lab"))
     logits = model.start(previous_ids).logits[0]
     grammar = None
     if constraint is not None:

@@ -11,6 +11,7 @@ from time import perf_counter
 
 from torch import Tensor
 
+from ...language import Message
 from ..config import MethodConfig
 from ..constraints.notes import constraint_notes
 from ..errors import LoadingStoppedError, LostModelError, UnknownTokensError
@@ -99,9 +100,11 @@ def run_notes(
     )
     if not length:
         return notes
-    words = (
-        f"The key-value cache was computed anew before token {length - begun + 1}: from {length} "
-        "tokens on, this model's position embeddings are others."
+    words = Message(
+        "The key-value cache was computed anew before token {length}: from "
+        "{length_2} tokens on, this model's position embeddings are others.",
+        length=length - begun + 1,
+        length_2=length,
     )
     return (*notes, Note(RECOMPUTED, words))
 
@@ -111,9 +114,10 @@ def doubled_start(model: LanguageModel, prompt: str, ids: Sequence[int]) -> tupl
     if len(ids) > 1 and ids[0] == ids[1]:
         name = model.token_text(ids[0])
         if not model.token_bytes(ids[0]) and prompt.startswith(name):
-            words = (
-                f"The model reads {brief(name)} twice: its tokenizer puts it before every text, "
-                "and the prompt has it too; leave it out of the prompt."
+            words = Message(
+                "The model reads {given} twice: its tokenizer puts it before every "
+                "text, and the prompt has it too; leave it out of the prompt.",
+                given=brief(name),
             )
             return (Note(DOUBLED_START, words),)
     return ()

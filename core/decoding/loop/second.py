@@ -10,6 +10,7 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
+from ...language import N_, Message
 from ..config import MethodConfig
 from ..errors import ConfigError, PromptError
 from ..protocol import Context, LanguageModel, Layered, Wrapped, offers
@@ -100,11 +101,15 @@ def _negative_prompt(model: LanguageModel, config: MethodConfig) -> _Reader:
     negative = config.shaping.negative_prompt
     ids = model.encode(negative) if negative else []
     if negative and not ids:
-        raise PromptError("The negative prompt has no token: write another text.")
+        raise PromptError(N_("The negative prompt has no token: write another text."))
     if (window := model.context_window) is not None and len(ids) >= window:
         raise PromptError(
-            f"The negative prompt has {len(ids)} tokens, and this model's context window holds "
-            f"{window}: shorten the negative prompt."
+            Message(
+                "The negative prompt has {ids} tokens, and this model's context window "
+                "holds {window}: shorten the negative prompt.",
+                ids=len(ids),
+                window=window,
+            )
         )
     followed = FollowedText(partial(model.start, use_cache=config.use_cache))
 
@@ -118,16 +123,23 @@ def _earlier_layers(model: LanguageModel, config: MethodConfig) -> _Reader:
     """Read the logits of earlier layers."""
     if not offers(model, Layered):
         raise ConfigError(
-            f"{model.model_id} doesn't give the outputs of its layers, which DoLa contrasts: take "
-            "another model, or switch it off.",
+            Message(
+                "{model} doesn't give the outputs of its layers, which DoLa contrasts: "
+                "take another model, or switch it off.",
+                model=model.model_id,
+            ),
             "dola_layers",
         )
     count, ties = model.layers.count, model.layers.ties_embeddings
     layers = candidate_layers(config.shaping.dola_layers, count, ties)
     if not layers:
         raise ConfigError(
-            f"names no layer before the last of {model.model_id}, which has "
-            f"{count}: give high, low or smaller numbers.",
+            Message(
+                "names no layer before the last of {model}, which has {count}: give "
+                "high, low or smaller numbers.",
+                model=model.model_id,
+                count=count,
+            ),
             "dola_layers",
             "Shaping",
         )
@@ -145,8 +157,10 @@ def _draft(model: LanguageModel, config: MethodConfig) -> _Reader:
     draft: LanguageModel | None = getattr(model, "draft", None)
     if draft is None:
         raise ConfigError(
-            "compares with a draft model, and none is given: name it (--draft on the command "
-            "line), or set it to 0.",
+            N_(
+                "compares with a draft model, and none is given: name it (--draft on "
+                "the command line), or set it to 0."
+            ),
             "contrastive_beta",
             "Shaping",
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 
+from ...language import Message
 from ..config import Ended, MethodConfig
 from ..errors import ConfigError
 from ..protocol import LanguageModel, Vocabulary
@@ -163,8 +164,13 @@ def single_token(model: LanguageModel, text: str, taker: str) -> int:
     if found is None:
         parts = " + ".join(repr(model.token_text(token)) for token in ids[:8])
         raise ConfigError(
-            f"The {taker} takes single tokens, and {brief(text)} is none of this model's "
-            f"({parts or 'nothing'}): give each token a line, or name it as #id."
+            Message(
+                "The {taker} takes single tokens, and {given} is none of this model's "
+                "({value}): give each token a line, or name it as #id.",
+                taker=taker,
+                given=brief(text),
+                value=parts or "nothing",
+            )
         )
     return found
 
@@ -181,7 +187,11 @@ def tokens_of_text(model: LanguageModel, text: str, taker: str) -> list[int]:
     ids = encode_continuation(model, text)
     if not ids or not spells(model, ids, text):
         raise ConfigError(
-            f"This model's tokens can't spell {brief(text)} in the {taker}: name them as #id."
+            Message(
+                "This model's tokens can't spell {given} in the {taker}: name them as #id.",
+                given=brief(text),
+                taker=taker,
+            )
         )
     return ids
 

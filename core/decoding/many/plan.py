@@ -9,6 +9,7 @@ from itertools import product
 from math import prod
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from ...language import N_, Message
 from ..autoregressive.config import Greedy, Sampling, as_single_tokens, drawn_by
 from ..config import MethodConfig
 from ..errors import ConfigError
@@ -65,7 +66,13 @@ def again(
         ConfigError: too many runs, or a seed that nothing draws with.
     """
     if not 2 <= times <= MAX_MANY:
-        raise ConfigError(f"A request runs 2 to {MAX_MANY} times here, got {times}.")
+        raise ConfigError(
+            Message(
+                "A request runs 2 to {max_many} times here, got {times}.",
+                max_many=MAX_MANY,
+                times=times,
+            )
+        )
     require_single(config)
     if vary == "seed":
         return tuple(_of_seeds(config, times))
@@ -96,8 +103,10 @@ def varies_computing(batches: Sequence[RunBatch]) -> bool:
 def _of_seeds(config: MethodConfig, times: int) -> Iterator[RunBatch]:
     if drawn_by(config) is None or not isinstance(config, Sampling):
         raise ConfigError(
-            "Nothing is drawn at temperature 0, so the seed changes nothing: set a temperature, or "
-            "let something else vary."
+            N_(
+                "Nothing is drawn at temperature 0, so the seed changes nothing: set a "
+                "temperature, or let something else vary."
+            )
         )
     configs = [replace(config, seed=(config.seed + at) % (MAX_SEED + 1)) for at in range(times)]
     for first in range(0, times, MOST_ROWS):
@@ -120,8 +129,13 @@ def grid(config: MethodConfig, knobs: Mapping[str, Sequence[float]]) -> tuple[Ru
     cells = prod(map(len, typed.values()))
     if not 1 <= len(knobs) <= 2 or not 2 <= cells <= MOST_CELLS:
         raise ConfigError(
-            f"A grid has 2 to {MOST_CELLS} settings of one or two knobs, got {cells} of "
-            f"{len(knobs)}; leave values out."
+            Message(
+                "A grid has 2 to {most_cells} settings of one or two knobs, got "
+                "{cells} of {knobs}; leave values out.",
+                most_cells=MOST_CELLS,
+                cells=cells,
+                knobs=len(knobs),
+            )
         )
     configs = tuple(
         replace(config, shaping=replace(config.shaping, **dict(zip(knobs, chosen, strict=True))))
@@ -137,14 +151,24 @@ def _typed(name: str, values: Sequence[float]) -> list[Any]:
         ConfigError: no such setting, no value, a value twice, or a fraction of a whole setting.
     """
     if name not in KNOB_NAMES:
-        raise ConfigError(f"A grid varies {', '.join(KNOB_NAMES)}; got {brief(name)}.")
+        raise ConfigError(
+            Message(
+                "A grid varies {knob_names}; got {given}.",
+                knob_names=", ".join(KNOB_NAMES),
+                given=brief(name),
+            )
+        )
     kind = type(getattr(Shaping(), name))
     fractions = [value for value in values if kind is int and not float(value).is_integer()]
     if fractions:
-        raise ConfigError(f"{name} takes whole numbers, got {fractions[0]:g}.")
+        raise ConfigError(
+            Message(
+                "{name} takes whole numbers, got {fractions:g}.", name=name, fractions=fractions[0]
+            )
+        )
     typed = list(map(kind, values))
     if len(set(map(shown, typed))) < len(typed) or not typed:
-        raise ConfigError(f"Give each value of {name} once, and one at least.")
+        raise ConfigError(Message("Give each value of {name} once, and one at least.", name=name))
     return typed
 
 
@@ -165,8 +189,11 @@ def values_in(text: str) -> tuple[float, ...]:
         numbers = []
     if not numbers or any(abs(number) > 1e9 or number != number for number in numbers):
         raise ConfigError(
-            f"Give numbers with commas between, such as 0.2, 0.7, 1, or “0.2 to 1 in 5”; got "
-            f"{brief(text)}."
+            Message(
+                "Give numbers with commas between, such as 0.2, 0.7, 1, or “0.2 to 1 "
+                "in 5”; got {given}.",
+                given=brief(text),
+            )
         )
     return tuple(numbers)
 
@@ -175,6 +202,10 @@ def require_single(config: MethodConfig) -> None:
     """Raise ConfigError unless the method writes one text, a token at a time."""
     if not isinstance(config, Greedy | Sampling):
         raise ConfigError(
-            f"Many runs are of {Greedy.words} or {Sampling.words}, got {config.words}; choose one "
-            "of these."
+            Message(
+                "Many runs are of {words} or {words_2}, got {words_3}; choose one of these.",
+                words=Greedy.words,
+                words_2=Sampling.words,
+                words_3=config.words,
+            )
         )

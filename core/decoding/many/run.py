@@ -9,6 +9,7 @@ from functools import cache
 
 import torch
 
+from ...language import N_
 from ..autoregressive.engine import continue_each
 from ..decode import collect
 from ..errors import ConfigError
@@ -87,8 +88,10 @@ def _each(
     require_models(model)
     if _is_remote(model) and varies_computing(batches):
         raise ConfigError(
-            "A server chooses its batches and threads by itself, so nothing would vary: let "
-            "nothing vary there, or the seed."
+            N_(
+                "A server chooses its batches and threads by itself, so nothing would "
+                "vary: let nothing vary there, or the seed."
+            )
         )
     dtype, typed = "", model
     for batch in batches:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from ...language import N_, Message
 from ..autoregressive.config import Sampling
 from ..comparison.parting import compare, setting_differences
 from ..comparison.types import Parting
@@ -84,10 +85,14 @@ class ManyRuns(ShortRepr):
     def __post_init__(self) -> None:
         if not 1 <= len(self.traces) <= MAX_MANY:
             raise TraceError(
-                f"Many runs are 1 to {MAX_MANY} runs, got {len(self.traces)}; leave some out."
+                Message(
+                    "Many runs are 1 to {max_many} runs, got {traces}; leave some out.",
+                    max_many=MAX_MANY,
+                    traces=len(self.traces),
+                )
             )
         if any(trace.prompt_ids != self.traces[0].prompt_ids for trace in self.traces):
-            raise TraceError("The runs have different prompts; take runs of one prompt.")
+            raise TraceError(N_("The runs have different prompts; take runs of one prompt."))
 
     @property
     def count(self) -> int:

@@ -8,6 +8,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from ...language import N_, Message
 from ..comparison.readings import divergence_of, logits_before, require_same_tokens
 from ..errors import ConfigError
 from ..loop.run import read_again
@@ -30,12 +31,22 @@ def pins_in(model: LanguageModel, texts: Sequence[str]) -> tuple[int, ...]:
     find = partial(single_token, model, taker="list of pinned tokens")
     ids = tuple(dict.fromkeys(token_in(text, find) for text in texts if text))
     if len(ids) > MOST_PINS:
-        raise ConfigError(f"At most {MOST_PINS} tokens are followed at once, got {len(ids)}.")
+        raise ConfigError(
+            Message(
+                "At most {most_pins} tokens are followed at once, got {ids}.",
+                most_pins=MOST_PINS,
+                ids=len(ids),
+            )
+        )
     for token_id in ids:
         if not 0 <= token_id < model.vocab_size:
             raise ConfigError(
-                f"A pinned token is #{token_id}, and this model's tokens go from #0 to "
-                f"#{model.vocab_size - 1}; give one of them."
+                Message(
+                    "A pinned token is #{token_id}, and this model's tokens go from #0 "
+                    "to #{vocab_size}; give one of them.",
+                    token_id=token_id,
+                    vocab_size=model.vocab_size - 1,
+                )
             )
     return ids
 
@@ -62,7 +73,7 @@ def pinned(
         ConfigError: the model's server names only the likeliest tokens.
     """
     require_models(model)
-    require_all_tokens(model, "a pinned token", "take another model")
+    require_all_tokens(model, N_("a pinned token"), N_("take another model"))
     rows = list[tuple[Tensor, Tensor]]()
     first, places = len(trace.prompt_ids) - 1, torch.tensor(list(token_ids), dtype=torch.long)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from ...language import N_, Message
 from ..autoregressive.config import Greedy
 from ..autoregressive.engine import read_given
 from ..config import MAX_NEW_TOKENS, MethodConfig
@@ -54,7 +55,7 @@ def read_text(
         DecodingError: the model gives a token of the text no probability.
     """
     require_models(model)
-    require_all_tokens(model, "reading a text", "take another model")
+    require_all_tokens(model, "reading a text", N_("take another model"))
     ids = text_ids(model, text)
     ends = (at for at, token_id in enumerate(ids[:-1]) if token_id in model.eos_ids)
     start = max(ends, default=0) + 1
@@ -180,16 +181,23 @@ def text_ids(model: LanguageModel, text: str | Sequence[int]) -> list[int]:
     """
     ids = model.encode(text) if isinstance(text, str) else list(text)
     if not text or not ids:
-        raise PromptError("The text is empty: write or paste at least two words.")
+        raise PromptError(N_("The text is empty: write or paste at least two words."))
     if len(ids) == 1:
         raise PromptError(
-            "The text is a single token, before which nothing stands to predict it from: add text."
+            N_(
+                "The text is a single token, before which nothing stands to predict it "
+                "from: add text."
+            )
         )
     window = min(model.context_window or MAX_NEW_TOKENS, MAX_NEW_TOKENS)
     if len(ids) > window:
         raise ContextLengthError(
-            f"The text has {len(ids):,} tokens; this model reads at most {window:,} at once: "
-            "give a part of it.",
+            Message(
+                "The text has {ids:,} tokens; this model reads at most {window:,} at "
+                "once: give a part of it.",
+                ids=len(ids),
+                window=window,
+            ),
             len(ids),
             window,
         )

@@ -9,6 +9,7 @@ from contextlib import suppress
 import torch
 from torch import Tensor
 
+from ...language import N_, Message
 from ..errors import ConfigError, PromptError
 from ..loop.run import read_again
 from ..loop.text import encode_continuation, spells
@@ -31,15 +32,22 @@ def spellings_of(model: LanguageModel, word: str) -> tuple[tuple[int, ...], ...]
     """
     word = word.strip()
     if not word:
-        raise ConfigError("The word is empty: write one.")
+        raise ConfigError(N_("The word is empty: write one."))
     written = (_tokens_of(model, text) for text in (f" {word}", word))
     found = tuple(dict.fromkeys(filter(None, written)))
     if not found:
-        raise ConfigError(f"This model's tokens can't write the word {brief(word)}.")
+        raise ConfigError(
+            Message("This model's tokens can't write the word {given}.", given=brief(word))
+        )
     longest = max(map(len, found))
     if longest > MOST_WORD_TOKENS:
         raise ConfigError(
-            f"The word {brief(word)} has {longest} tokens; give one of at most {MOST_WORD_TOKENS}."
+            Message(
+                "The word {given} has {longest} tokens; give one of at most {most_word_tokens}.",
+                given=brief(word),
+                longest=longest,
+                most_word_tokens=MOST_WORD_TOKENS,
+            )
         )
     return found
 
@@ -72,7 +80,7 @@ def follow_word(
         ConfigError: as `spellings_of`; or the model's server names only the likeliest tokens.
     """
     require_models(model)
-    require_all_tokens(model, "a word along a text", "take another model")
+    require_all_tokens(model, N_("a word along a text"), N_("take another model"))
     spellings = spellings_of(model, word)
 
     def go_on() -> None:

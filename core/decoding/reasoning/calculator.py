@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from ...language import N_, Message
+
 CALL, RESULT, END_RESULT = "<call>", "<result>", "</result>"
 CALL_MARKS = (CALL, RESULT, END_RESULT)
 ERROR = "error"
@@ -30,11 +32,15 @@ def evaluate(expression: str) -> Fraction:
             zero.
     """
     if len(expression) > MAX_LENGTH:
-        raise CalculatorError(f"the expression is longer than {MAX_LENGTH} characters")
+        raise CalculatorError(
+            Message("the expression is longer than {max_length} characters", max_length=MAX_LENGTH)
+        )
     parser = _Parser(_tokens(expression))
     value = parser.sum(0)
     if parser.next is not None:
-        raise CalculatorError(f"{parser.next!r} stands where the expression should end")
+        raise CalculatorError(
+            Message("{next!r} stands where the expression should end", next=parser.next)
+        )
     return value
 
 
@@ -73,7 +79,9 @@ def _tokens(expression: str) -> list[str]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise CalculatorError(f"{text[at]!r} is neither a number nor one of + - * / ( )")
+            raise CalculatorError(
+                Message("{text!r} is neither a number nor one of + - * / ( )", text=text[at])
+            )
         tokens.append(match[1])
         at = match.end()
     return tokens
@@ -92,7 +100,7 @@ class _Parser:
 
     def _take(self) -> str:
         if self.next is None:
-            raise CalculatorError("the expression ends too early")
+            raise CalculatorError(N_("the expression ends too early"))
         self._at += 1
         return self._tokens[self._at - 1]
 
@@ -110,22 +118,26 @@ class _Parser:
             elif divisor := self._sign(depth):
                 value /= divisor
             else:
-                raise CalculatorError("a division by zero")
+                raise CalculatorError(N_("a division by zero"))
         return value
 
     def _sign(self, depth: int) -> Fraction:
         if depth > MAX_DEPTH:
-            raise CalculatorError(f"more than {MAX_DEPTH} parentheses and signs are nested")
+            raise CalculatorError(
+                Message(
+                    "more than {max_depth} parentheses and signs are nested", max_depth=MAX_DEPTH
+                )
+            )
         token = self._take()
         if token == "-":
             return -self._sign(depth + 1)
         if token == "(":
             value = self.sum(depth + 1)
             if self._take() != ")":
-                raise CalculatorError("a parenthesis is not closed")
+                raise CalculatorError(N_("a parenthesis is not closed"))
             return value
         if token in "+*/)":
-            raise CalculatorError(f"{token!r} stands where a number should")
+            raise CalculatorError(Message("{token!r} stands where a number should", token=token))
         return Fraction(token)
 
 

@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 from torch import Tensor
 
+from ...language import N_, Message
 from ..autoregressive.engine import Picker
 from ..autoregressive.picked import ForcedToken, Picked
 from ..checks import model_checks as token_model_checks
 from ..checks import trace_checks
 from ..checks.common import count
 from ..checks.token_replay import record_picked
-from ..counting import nth
+from ..counting import at_step, nth
 from ..errors import DecodingError
 from ..protocol import LanguageModel
 from ..record.steps import TokenStep
@@ -61,29 +62,43 @@ def model_checks(trace: Trace[Reasoning], model: LanguageModel) -> list[Check]:
 def _phase_faults(run: _Run) -> Iterator[str]:
     order = [phase for phase, _ in groupby(piece.phase for piece in run.pieces)]
     if order not in ([], ["thinking"], ["answer"], ["thinking", "answer"]):
-        yield "thinking comes after the answer"
+        yield N_("thinking comes after the answer")
     if order[:2] == ["thinking", "answer"] and not run.reading.closed:
-        yield "the answer begins before the closing mark"
+        yield N_("the answer begins before the closing mark")
     if not run.config.think_end and "thinking" in order:
-        yield "a run without marks can't think"
+        yield N_("a run without marks can't think")
 
 
 def _budget_faults(run: _Run) -> Iterator[str]:
     _, reading, config = run
     spent, most = reading.thinking_tokens, config.max_thinking_tokens
     if spent > most:
-        yield f"{spent} thinking tokens are more than the budget of {most}"
+        yield Message(
+            "{spent} thinking tokens are more than the budget of {most}", spent=spent, most=most
+        )
     if reading.closed_by_budget and spent != most:
-        yield f"the close was forced after {spent} thinking tokens, the budget is {most}"
+        yield Message(
+            "the close was forced after {spent} thinking tokens, the budget is {most}",
+            spent=spent,
+            most=most,
+        )
     if reading.answer_tokens > config.max_answer_tokens:
-        yield f"{reading.answer_tokens} answer tokens are more than {config.max_answer_tokens}"
+        yield Message(
+            "{answer_tokens} answer tokens are more than {max_answer_tokens}",
+            answer_tokens=reading.answer_tokens,
+            max_answer_tokens=config.max_answer_tokens,
+        )
     if reading.waits > config.ignore_end:
-        yield f"{reading.waits} attempts to stop were replaced, {config.ignore_end} may be"
+        yield Message(
+            "{waits} attempts to stop were replaced, {ignore_end} may be",
+            waits=reading.waits,
+            ignore_end=config.ignore_end,
+        )
     by_model = reading.closed and not reading.closed_by_budget
     # A token has at least one byte, and some tokenizers begin a text with one more token.
     fits = spent + len(config.wait_text.encode()) + 1 <= most
     if by_model and reading.waits < config.ignore_end and fits:
-        yield "an attempt to stop thinking was let through"
+        yield N_("an attempt to stop thinking was let through")
 
 
 def _forced_faults(run: _Run) -> Iterator[str]:
@@ -98,7 +113,7 @@ def _forced_faults(run: _Run) -> Iterator[str]:
             at += 1
         cut = at == len(pieces) or pieces[at].forced_as == "think_end"
         if why and (fault := _group_fault(pieces[start:at], pieces[:start], run.config, cut=cut)):
-            yield f"step {nth(start)}: {fault}"
+            yield at_step(start, fault)
 
 
 def _group_fault(
@@ -106,13 +121,13 @@ def _group_fault(
 ) -> str:
     why = group[0].forced_as
     if (group[0].instead_of is not None) != (why in ("think_end", "wait")):
-        return "only a closing mark and a wait take a picked token's place"
+        return N_("only a closing mark and a wait take a picked token's place")
     if why == "think_start" and before:
-        return "the opening mark does not come first"
+        return N_("the opening mark does not come first")
     written = "".join(p.visible for p in before if p.phase == group[0].phase)
     expression = call_at_end(written) if why == "result" else None
     if why == "result" and (expression is None or not config.calculator):
-        return "a result was put in without a call"
+        return N_("a result was put in without a call")
     texts = {"".join(piece.visible for piece in group), "".join(piece.text for piece in group)}
     expected = {
         "think_start": config.think_start,
@@ -121,10 +136,10 @@ def _group_fault(
         "result": result_of(expression or "") + END_RESULT,
     }.get(why or "wait")
     if expected is None:
-        return "a token was given, which reasoning does not do"
+        return N_("a token was given, which reasoning does not do")
     if expected in texts or (cut and any(expected.startswith(text) for text in texts)):
         return ""
-    return f"the forced text is not the {why}'s"
+    return Message("the forced text is not the {why}'s", why=why)
 
 
 def _answered_faults(run: _Run) -> Iterator[str]:
@@ -132,14 +147,14 @@ def _answered_faults(run: _Run) -> Iterator[str]:
     for call in run.reading.calls:
         after = run.pieces[call.last + 1 : call.last + 2]
         if not call.result and after and after[0].forced_as != "think_end":
-            yield f"step {nth(call.last)}: a call has no result"
+            yield Message("step {last}: a call has no result", last=nth(call.last))
 
 
 _CHECKS: tuple[tuple[str, Callable[[_Run], Iterator[str]], str], ...] = (
-    ("thinking_first", _phase_faults, "phases out of order"),
-    ("budget_kept", _budget_faults, "bounds that were passed"),
-    ("forced_texts", _forced_faults, "forced texts that differ"),
-    ("calls_answered", _answered_faults, "calls without one"),
+    ("thinking_first", _phase_faults, N_("phases out of order")),
+    ("budget_kept", _budget_faults, N_("bounds that were passed")),
+    ("forced_texts", _forced_faults, N_("forced texts that differ")),
+    ("calls_answered", _answered_faults, N_("calls without one")),
 )
 
 
@@ -152,7 +167,7 @@ def _decided_again(trace: Trace[Reasoning], model: LanguageModel) -> Check:
         fault = _decision_fault(trace, model)
     except DecodingError as error:
         fault = str(error)
-    return count(name, [fault] if fault else [], "steps that differ")
+    return count(name, [fault] if fault else [], N_("steps that differ"))
 
 
 def _decision_fault(trace: Trace[Reasoning], model: LanguageModel) -> str:
@@ -163,5 +178,5 @@ def _decision_fault(trace: Trace[Reasoning], model: LanguageModel) -> str:
         text, reason = controller.after(decision)
         seen = (step.token_id, step.phase, step.forced_as, step.instead_of)
         if tuple(decision) != seen or (step.text, step.finish_reason) != (text, reason):
-            return f"step {nth(step.index)}: the rules lead to another token, phase or end"
+            return at_step(step.index, N_("the rules lead to another token, phase or end"))
     return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ...language import N_, Message
 from ..autoregressive.config import Greedy, Sampling, as_single_tokens
 from ..config import MAX_NEW_TOKENS, SEED, DrawMethod, MethodConfig, setting
 from ..errors import ConfigError
@@ -83,14 +84,16 @@ class Reasoning(MethodConfig):
             require_text("Reasoning", name, getattr(self, name), may_be_empty=name != "wait_text")
         if self.think_start and not self.think_end:
             raise ConfigError(
-                "must close what think_start opens; give both, or neither.",
+                N_("must close what think_start opens; give both, or neither."),
                 "think_end",
                 "Reasoning",
             )
         if self.think_end and self.think_end in self.wait_text:
             raise ConfigError(
-                f"must not close the thinking, got {brief(self.wait_text)}; leave the closing mark "
-                "out of it.",
+                Message(
+                    "must not close the thinking, got {given}; leave the closing mark out of it.",
+                    given=brief(self.wait_text),
+                ),
                 "wait_text",
                 "Reasoning",
             )

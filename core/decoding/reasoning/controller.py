@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ...language import Message
 from ..config import Ended
 from ..errors import ConfigError
 from ..loop.run import token_limit
@@ -67,14 +68,20 @@ class BudgetController:
         ids = encode_continuation(self._model, text)
         if not ids:
             raise ConfigError(
-                f"has no tokens in this model's vocabulary, got {brief(text)}; give another text.",
+                Message(
+                    "has no tokens in this model's vocabulary, got {given}; give another text.",
+                    given=brief(text),
+                ),
                 name,
                 "Reasoning",
             )
         if max(ids) >= self._model.vocab_size:
             raise ConfigError(
-                f"holds a token that this model has no embedding for, got "
-                f"{brief(text)}; give another text.",
+                Message(
+                    "holds a token that this model has no embedding for, got {given}; "
+                    "give another text.",
+                    given=brief(text),
+                ),
                 name,
                 "Reasoning",
             )

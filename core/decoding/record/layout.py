@@ -30,9 +30,10 @@ from typing import (
 from pydantic_core import CoreConfig, CoreSchema, SchemaValidator, ValidationError
 from pydantic_core import core_schema as cs
 
-from ..errors import ConfigError, TraceError
-from ..validation import brief, shortened
+from ..errors import TraceError
+from ..validation import brief
 from .bounds import Bounds, ByColumn, LeftOut, OneOf, Spread
+from .faults import first_fault
 
 _CONSTANTS = ("schema", "version", "kind")
 _STRICT = CoreConfig(strict=True, allow_inf_nan=False)
@@ -42,7 +43,6 @@ _SCALARS: dict[Any, Callable[..., CoreSchema]] = {
     str: cs.str_schema,
     bool: cs.bool_schema,
 }
-_LONGEST_FAULT = 200
 
 _Record = TypeVar("_Record")
 Plain = Callable[[Any], Any]
@@ -111,7 +111,7 @@ class RecordLayout(Generic[_Record]):
         try:
             return cast(_Record, self._validator.validate_python(data))
         except ValidationError as error:
-            raise TraceError(_first_fault(error)) from None
+            raise TraceError(first_fault(error)) from None
 
     def _of(self, hint: Any, marks: Sequence[Any] = ()) -> _Part:
         if get_origin(hint) is Annotated:
@@ -335,16 +335,3 @@ def _bounds(marks: Sequence[Any]) -> dict[str, Any]:
 
 def _unless_none(plain: Plain) -> Plain:
     return lambda value: None if value is None else plain(value)
-
-
-def _first_fault(error: ValidationError) -> str:
-    fault = error.errors(include_url=False, include_input=False)[0]
-    cause = fault.get("ctx", {}).get("error")
-    if isinstance(cause, ConfigError):
-        return f"The trace file's settings are invalid: {cause.plain}"
-    where = shortened(".".join(str(part) for part in fault["loc"]), 80) or "the top"
-    message = fault["msg"].removeprefix("Value error, ").removesuffix(".")
-    what = shortened(message.replace("Tuple", "List").replace("tuple", "list"), _LONGEST_FAULT)
-    more = error.error_count() - 1
-    others = f" (and {more} more)" if more else ""
-    return f"The trace file is invalid at {where}: {what}{others}."

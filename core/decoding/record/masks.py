@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, NamedTuple
 
+from ...language import N_, Message
 from .bounds import MAX_NUMBER, Bounds, Prob, Rank, ShortText, TokenId
 
 # Of sums of float32 probabilities, and of exponentials of float32 log-probabilities.
@@ -44,19 +45,23 @@ class Mask(NamedTuple):
         mass, shown, wanted = math.exp(self.log_mass), math.fsum(allowed.values()), self.wanted
         more, slack = self.allowed - len(allowed), 1 + _RELATIVE_ERROR
         if more < 0:
-            return f"more than {self.allowed} tokens are allowed"
+            return Message("more than {allowed} tokens are allowed", allowed=self.allowed)
         if shown > mass * slack:
-            return f"allowed tokens have more than S = {mass:.3g}"
+            return Message("allowed tokens have more than S = {mass:.3g}", mass=mass)
         most = 1.0 if wanted is None else wanted.raw_prob
         if mass > (shown + more * most) * slack:
-            return f"{self.allowed} allowed tokens can't have S = {mass:.3g}"
+            return Message(
+                "{allowed} allowed tokens can't have S = {mass:.3g}",
+                allowed=self.allowed,
+                mass=mass,
+            )
         if wanted is None:
             return ""
         seen = {**refused, **allowed}
         if wanted.token_id in allowed or wanted.raw_prob + mass > slack:
-            return "its wanted token is allowed"
+            return N_("its wanted token is allowed")
         if not math.isclose(seen.get(wanted.token_id, most), most, rel_tol=_RELATIVE_ERROR) or any(
             prob > most * slack for prob in seen.values()
         ):
-            return "its wanted token is not the likeliest"
+            return N_("its wanted token is not the likeliest")
         return ""

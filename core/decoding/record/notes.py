@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ...language import N_, Message
 from ..counting import counted
 from .bounds import MAX_TEXT
 
@@ -40,12 +41,14 @@ class Note(NamedTuple):
 
 FROM_GENERATE = Note(
     "from_generate",
-    "Recorded from a run of transformers' generate: tokens and logits are that run's; a forward "
-    "of its own read the prompt.",
+    N_(
+        "Recorded from a run of transformers' generate: tokens and logits are that "
+        "run's; a forward of its own read the prompt."
+    ),
 )
 DRAWS_UNKNOWN = Note(
     "draws_unknown",
-    "The seed of this run is not known, so the numbers that its tokens were drawn by are not.",
+    N_("The seed of this run is not known, so the numbers that its tokens were drawn by are not."),
 )
 # Notes of a run that was recorded, and not decoded here.
 RECORDED = (FROM_GENERATE, DRAWS_UNKNOWN)
@@ -56,7 +59,9 @@ MADE_ELSEWHERE = {*(note.key for note in RECORDED), FOREIGN_ANSWER}
 
 def computed(rows: int, threads: int | None) -> Iterator[Note]:
     """Yield the notes on a run's batch and on its number of threads, if that was set."""
-    yield Note(ROWS, "alone" if rows == 1 else f"in a batch of {counted(rows, 'row')}")
+    yield Note(
+        ROWS, "alone" if rows == 1 else Message("in a batch of {rows}", rows=counted(rows, "row"))
+    )
     if threads:
         yield Note(THREADS, counted(threads, "thread"))
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
+from ...language import Message
 from ..config import ConfigT_co, MethodConfig
 from ..errors import TraceError
 from ..files import own_json, save_file
@@ -225,7 +226,11 @@ class Trace(Generic[ConfigT_co]):
         """
         if not isinstance(self.config, kind):
             raise TraceError(
-                f"This is a trace of {self.config.method}, not of {kind.words}; open another one."
+                Message(
+                    "This is a trace of {method}, not of {words}; open another one.",
+                    method=self.config.method,
+                    words=Message(kind.words),
+                )
             )
         return cast(Trace[_Config], self)
 
@@ -311,4 +316,6 @@ class Trace(Generic[ConfigT_co]):
         Raises:
             TraceError: the file can't be read, or is no trace.
         """
-        return Trace.from_dict(own_json(path, f"The trace file {path}", TraceError))
+        return Trace.from_dict(
+            own_json(path, Message("The trace file {path}", path=path), TraceError)
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
+from ...language import N_, Message
 from ..counting import nth
 from ..errors import TraceError
 from ..validation import ShortRepr
@@ -50,7 +51,11 @@ class RunTree(ShortRepr):
     def __post_init__(self) -> None:
         if not 1 <= len(self.branches) <= MAX_RUNS:
             raise TraceError(
-                f"A tree has 1 to {MAX_RUNS} runs, got {len(self.branches)}; leave some out."
+                Message(
+                    "A tree has 1 to {max_runs} runs, got {branches}; leave some out.",
+                    max_runs=MAX_RUNS,
+                    branches=len(self.branches),
+                )
             )
         for place in range(len(self.branches)):
             self._require_place(place)
@@ -58,7 +63,7 @@ class RunTree(ShortRepr):
     def _require_place(self, place: int) -> None:
         branch = self.branches[place]
         if (branch.parent is None) != (place == 0) or (branch.parent or 0) >= max(place, 1):
-            raise TraceError("Each run of a tree but the first needs a parent before it.")
+            raise TraceError(N_("Each run of a tree but the first needs a parent before it."))
         parent = self.branches[branch.parent or 0].trace
         shared = parent.token_ids[: branch.at_step]
         if (
@@ -68,8 +73,12 @@ class RunTree(ShortRepr):
             or branch.trace.model_id != parent.model_id
         ):
             raise TraceError(
-                f"Run {place + 1} of the tree has another model or prompt than its parent, or "
-                f"other tokens before step {nth(branch.at_step)}."
+                Message(
+                    "Run {place} of the tree has another model or prompt than its "
+                    "parent, or other tokens before step {at_step}.",
+                    place=place + 1,
+                    at_step=nth(branch.at_step),
+                )
             )
 
     @classmethod
@@ -101,7 +110,7 @@ class RunTree(ShortRepr):
         """
         removed = self.branches[place]
         if removed.parent is None:
-            raise TraceError("The first run of a tree stays; take another tree.")
+            raise TraceError(N_("The first run of a tree stays; take another tree."))
         return RunTree(
             tuple(
                 _behind(branch, place, removed)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from ...language import N_, Message
 from ..errors import ConfigError
 from .settings.guidance import Guidance
 from .spec import SettingSpec, specs_of
@@ -43,8 +44,11 @@ class Shaping(Guidance):
         for first, second, reason in _ALONE:
             if self.active([first]) and self.active([second]):
                 raise ConfigError(
-                    f"can't act together with {SETTINGS[first].label}: {reason}; switch one of "
-                    "them off.",
+                    Message(
+                        "can't act together with {label}: {reason}; switch one of them off.",
+                        label=Message(SETTINGS[first].label),
+                        reason=Message(reason),
+                    ),
                     second,
                     "Shaping",
                 )
@@ -82,8 +86,12 @@ class Shaping(Guidance):
 
 # Settings that no library has together, and why.
 _ALONE = (
-    ("mirostat", "adaptive_target", "both choose the token by a state, and llama.cpp takes one"),
-    ("watermark_bias", "synthid_depth", "transformers takes one watermark"),
+    (
+        "mirostat",
+        "adaptive_target",
+        N_("both choose the token by a state, and llama.cpp takes one"),
+    ),
+    ("watermark_bias", "synthid_depth", N_("transformers takes one watermark")),
 )
 SETTINGS: dict[str, SettingSpec] = specs_of(Shaping)
 # Settings with a function: all but further numbers of other settings.

@@ -15,6 +15,8 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from ...language import N_, Message
+from ..counting import listed
 from ..errors import DecodingError, UnknownTokensError
 from .config import BANS, CONTRASTS, SETTINGS, WARPERS, WATERMARKS
 from .long_rows import first_maximum
@@ -69,7 +71,7 @@ def shape_known(row: Tensor, processors: Sequence[Processor]) -> list[Distributi
     """
     refuse = partial(_refuse, int((~row.isnan()).sum()))
     if favouring := [p for p in processors if p.name in (*WATERMARKS, *CONTRASTS)]:
-        refuse(f"the {_names(favouring)} favours tokens", switch_off=favouring)
+        refuse(Message("the {names} favours tokens", names=_names(favouring)), switch_off=favouring)
     stages, unnamed, ceiling = [known_distribution(row)], row.isnan(), _ceiling(row)
     if not stages[0].tail:
         return shape(stages[0], processors)
@@ -79,19 +81,25 @@ def shape_known(row: Tensor, processors: Sequence[Processor]) -> list[Distributi
     for processor in penalties:
         stage, lost = _penalised(stages[-1], processor, unnamed, ceiling, stages[0].tail)
         if math.isnan(lost):
-            refuse(f"the {_names([processor])} raises a token", switch_off=[processor])
+            what = Message("the {names} raises a token", names=_names([processor]))
+            refuse(what, switch_off=[processor])
         least = max(0.0, least - lost)
         stages.append(stage)
     last = stages[-1]
     if not warpers:
         best = float(last.logits[first_maximum(last.logits)])
         if best < ceiling or (penalties and best == ceiling):
-            what = f"after the {_names(penalties)} the likeliest token may be one"
+            what = Message(
+                "after the {names} the likeliest token may be one", names=_names(penalties)
+            )
             refuse(what, switch_off=penalties)
         return [*stages[:-1], replace(last, exact=least == stages[0].tail)]
     for warper in warpers:
         if SETTINGS[warper.name].reads_each:
-            refuse(f"the effect of {_names([warper])} depends on each", switch_off=[warper])
+            refuse(
+                Message("the effect of {names} depends on each", names=_names([warper])),
+                switch_off=[warper],
+            )
     masses = sorted({least, stages[0].tail}, reverse=True)
     rows = [r for mass in masses for r in _completed(last.logits, unnamed, mass, ceiling)]
     runs = [shape(raw_distribution(completed), warpers) for completed in rows]
@@ -114,11 +122,12 @@ def require_drawable(stage: Distribution, method: str, noise: Tensor) -> None:
         return
     named = int((stage.logits > -math.inf).sum())
     if not stage.exact:
-        _refuse(named, "the temperature changes the mass of those", setting="temperature")
+        _refuse(named, N_("the temperature changes the mass of those"), setting="temperature")
     if method != "inverse_cdf":
-        _refuse(named, f"the draw by {method} may take one")
+        _refuse(named, Message("the draw by {method} may take one", method=method))
     if float(noise) >= float(stage.probs.double().sum()):
-        _refuse(named, f"the number {float(noise):.4f} of the draw falls on one")
+        what = Message("the number {number:.4f} of the draw falls on one", number=float(noise))
+        _refuse(named, what)
 
 
 def _refuse(
@@ -129,20 +138,28 @@ def _refuse(
     Args:
         switch_off: processors to switch off, named if no top-k would help.
     """
-    advice = f"set top-k to {named - 1} or less" if named > 1 else "take greedy"
+    advice = Message("take greedy")
+    if named > 1:
+        advice = Message("set top-k to {count} or less", count=named - 1)
     if switch_off:
-        advice, setting = f"switch {_names(switch_off)} off", switch_off[0][0]
+        advice = Message("switch {names} off", names=_names(switch_off))
+        setting = switch_off[0][0]
     raise UnknownTokensError(
-        f"The server names {named} tokens of this step, and {what} that it doesn't name: {advice}, "
-        "or take a server that gives the whole vocabulary (vLLM: --max-logprobs -1).",
+        Message(
+            "The server names {named} tokens of this step, and {what} that it doesn't "
+            "name: {advice}, or take a server that gives the whole vocabulary (vLLM: "
+            "--max-logprobs -1).",
+            named=named,
+            what=Message(what),
+            advice=advice,
+        ),
         setting,
     )
 
 
-def _names(processors: Sequence[Processor]) -> str:
-    return " and ".join(
-        SETTINGS[name].name if name in SETTINGS else name for name, *_ in processors
-    )
+def _names(processors: Sequence[Processor]) -> Message:
+    names = (SETTINGS[name].name if name in SETTINGS else name for name, *_ in processors)
+    return listed(names, N_("{one} and {other}"))
 
 
 def _penalised(
@@ -207,7 +224,8 @@ def _see_equal_cuts(
         none = not any(bool((alive & unnamed).any()) for alive in after)
         untouched = all(bool((new == old).all()) for new, old in zip(after, before, strict=True))
         if not (same and (none or untouched)):
-            refuse(f"the cut of {SETTINGS[runs[0][at].name].name} may fall among those")
+            name = Message(SETTINGS[runs[0][at].name].name)
+            refuse(Message("the cut of {name} may fall among those", name=name))
 
 
 def _alive(stage: Distribution, unnamed: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...language import N_, Message
+from ..counting import listed
 from .config import ACTING, MIROSTAT_ALONE, RUN_ORDER, SEQUENCES, SETTINGS, TABLED, Shaping
 
 
@@ -66,10 +67,9 @@ TRANSFORMERS = Order(
     source="huggingface/transformers 5.23, src/transformers/generation/utils.py, "
     "GenerationMixin._get_logits_processor",
     note=Message(
-        "Temperature comes first, so every filter sees the tempered distribution. {added} and "
-        "{last} act as in a run of this app; transformers has none of them.",
-        added=", ".join(_ADDED),
-        last=_LAST_ADDED,
+        "Temperature comes first, so every filter sees the tempered distribution. {samplers} act "
+        "as in a run of this app; transformers has none of them.",
+        samplers=listed([listed(_ADDED), _LAST_ADDED], N_("{one} and {other}")),
     ),
     otherwise="a class in `logits_processor` of `generate`",
 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from torch import Tensor
 
+from ...language import Message
 from ..errors import DecodingError
 
 if TYPE_CHECKING:
@@ -115,7 +116,11 @@ class StepContext(NamedTuple):
         """
         if self.forwards is None:
             raise DecodingError(
-                f"{name} needs a second forward at each step, which is not run here; switch it off."
+                Message(
+                    "{name} needs a second forward at each step, which is not run "
+                    "here; switch it off.",
+                    name=name,
+                )
             )
         return self.forwards(name, self)
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ...language import N_, Message
 from ..errors import DecodingError
 from .config import (
     ACTING,
@@ -53,9 +54,9 @@ READS_STEP = {
 
 _FEW = 128  # Up to this number, separate lookups are faster than tensor operations.
 
-NO_DISTRIBUTION = (
-    "The model returned logits that are no distribution (NaN or infinite); "
-    "try float32, or check the model's weights."
+NO_DISTRIBUTION = N_(
+    "The model returned logits that are no distribution (NaN or infinite); try "
+    "float32, or check the model's weights."
 )
 
 
@@ -184,7 +185,11 @@ def _stage_after(before: Distribution, name: str, logits: Tensor) -> Distributio
     probs, log_norm = _normalise(logits) if len(logits) else (logits, math.nan)
     if math.isnan(log_norm):
         raise DecodingError(
-            f"No token is left after {name}: it bans every token that the model can emit; lower it."
+            Message(
+                "No token is left after {name}: it bans every token that the model can "
+                "emit; lower it.",
+                name=name,
+            )
         )
     if name in CONTRASTS:
         return _contrasted(before, name, logits, probs, log_norm)

@@ -9,6 +9,7 @@ from ...decoding.counting import counted
 from ...decoding.errors import DecodingError
 from ...decoding.loop.text import join_prompt
 from ...decoding.protocol import Chats, LanguageModel, offers
+from ...language import Message
 from ..questions.asking import as_text, chat_ids
 from ..questions.types import Question
 from .types import EvaluationPlan, Way
@@ -77,15 +78,18 @@ def rendered(
 def warnings(plan: EvaluationPlan, models: Mapping[str, LanguageModel]) -> Iterator[str]:
     """Yield warnings of questions left out, and of ways whose models lack a chat template."""
     if plan.questions.left_out:
-        yield (
-            f"{counted(plan.questions.left_out, 'question')} of the file without an answer left "
-            "out: an unanswerable question can't be judged."
+        yield Message(
+            "{questions} of the file without an answer left out: an unanswerable question can't be "
+            "judged.",
+            questions=counted(plan.questions.left_out, "question"),
         )
     for way in plan.ways:
         pairs = [(way.model, way.use_chat_template), (way.draft, way.draft_use_chat_template)]
         for name, chat in pairs:
             if chat and not has_template(models[name]):
-                yield (
-                    f"{name} has no chat template: way {way.name!r} asks it with plain text, as "
-                    "use_chat_template: false would."
+                yield Message(
+                    "{model} has no chat template: way {way!r} asks it with plain text, as "
+                    "use_chat_template: false would.",
+                    model=name,
+                    way=way.name,
                 )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ...decoding.errors import EvaluationError
+from ...language import N_
 from ..questions.types import Question
 from ..scoring.metrics import score
 from ..strict_json import rounded
@@ -31,7 +32,7 @@ def deriver(plan: EvaluationPlan) -> Callable[[EvaluationRow], EvaluationRow]:
         if row.failure:
             return failed_row(row.way, row.question, row.sample, row.failure)
         if not ends_with(row.text, row.reply):
-            raise EvaluationError("its reply is not what its text ends with")
+            raise EvaluationError(N_("its reply is not what its text ends with"))
         return judged(row, ways[row.way], questions[row.question], plan.metrics)
 
     return derived

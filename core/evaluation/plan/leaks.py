@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import re
 
+from ...language import N_
+
 _ROLES = r"(?:human|user|assistant|system|instruction|response|question|answer)"
 _PATTERNS = (
-    ("control token", re.compile(r"<\|[A-Za-z0-9_]{1,40}\|>|</?s>|<(?:start|end)_of_turn>")),
-    ("instruction mark", re.compile(r"\[/?INST\]|<</?SYS>>")),
-    ("role mark", re.compile(rf"(?:^|(?<=[\n.!?])) ?(?:###? ?)?{_ROLES} ?:", re.I | re.M)),
-    ("system prompt", re.compile(r"(?:^|(?<=[\n.!?:])) ?You are (?:an? |the )?[\w -]{0,60}", re.M)),
+    (N_("control token"), re.compile(r"<\|[A-Za-z0-9_]{1,40}\|>|</?s>|<(?:start|end)_of_turn>")),
+    (N_("instruction mark"), re.compile(r"\[/?INST\]|<</?SYS>>")),
+    (N_("role mark"), re.compile(rf"(?:^|(?<=[\n.!?])) ?(?:###? ?)?{_ROLES} ?:", re.I | re.M)),
+    (
+        N_("system prompt"),
+        re.compile(r"(?:^|(?<=[\n.!?:])) ?You are (?:an? |the )?[\w -]{0,60}", re.M),
+    ),
 )
 
 Leak = tuple[int, int, str]
@@ -33,7 +38,7 @@ def find_leaks(text: str, system: str = "") -> tuple[Leak, ...]:
     ]
     prompt = system.strip()
     if len(prompt) >= 10 and (at := text.find(prompt)) >= 0:
-        matches.append((at, at + len(prompt), "system prompt"))
+        matches.append((at, at + len(prompt), N_("system prompt")))
     leaks: list[Leak] = []
     for leak in sorted(matches):
         if not leaks or leak[0] >= leaks[-1][1]:

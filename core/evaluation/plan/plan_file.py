@@ -23,6 +23,7 @@ from ...decoding.config import MethodConfig
 from ...decoding.errors import ConfigError, DecodingError, EvaluationError
 from ...decoding.methods import BY_NAME, config_from_dict, config_to_dict
 from ...decoding.validation import brief, shortened
+from ...language import N_, Message
 from ...traces.bounded_file import bytes_of
 from ...traces.bounded_yaml import read_yaml
 from ..questions.own import OWN_PREFIX, own_questions
@@ -43,11 +44,11 @@ _FIELDS = ("questions", "count", "metrics", "reward", "ways")
 _WAY_FIELDS = get_type_hints(Way)
 _MULTIPLIED = ("model", "draft", "use_chat_template", "draft_use_chat_template", "system")
 _SHORT: dict[str, dict[bool | None, str]] = {
-    "use_chat_template": {True: "template", False: "no template"},
+    "use_chat_template": {True: N_("template"), False: N_("no template")},
     "draft_use_chat_template": {
-        True: "draft: template",
-        False: "draft: no template",
-        None: "draft: as target",
+        True: N_("draft: template"),
+        False: N_("draft: no template"),
+        None: N_("draft: as target"),
     },
 }
 
@@ -71,18 +72,26 @@ def read_plan(
     data = bytes_of(source, MAX_BYTES, "plan", EvaluationError)
     settings = read_yaml(data, "plan", EvaluationError, MAX_SYSTEM)
     if not isinstance(settings, dict):
-        raise EvaluationError("A plan must be an object with questions and ways.")
+        raise EvaluationError(N_("A plan must be an object with questions and ways."))
     unknown = next((name for name in settings if name not in _FIELDS), None)
     if unknown is not None:
-        raise EvaluationError(f"A plan has no setting {brief(unknown)}; {', '.join(_FIELDS)}.")
+        raise EvaluationError(
+            Message(
+                "A plan has no setting {given}; {fields}.",
+                given=brief(unknown),
+                fields=", ".join(_FIELDS),
+            )
+        )
     ways, metrics = settings.get("ways"), settings.get("metrics", list(DEFAULT_METRICS))
     if not isinstance(ways, list) or not ways:
-        raise EvaluationError("A plan needs ways: a list with a name and a config in each.")
+        raise EvaluationError(N_("A plan needs ways: a list with a name and a config in each."))
     if not isinstance(metrics, list) or not all(isinstance(name, str) for name in metrics):
-        raise EvaluationError("metrics must be a list of names.")
+        raise EvaluationError(N_("metrics must be a list of names."))
     reward = settings.get("reward", "")
     if not isinstance(reward, str):
-        raise EvaluationError(f"reward must be the name of a reward model, got {brief(reward)}.")
+        raise EvaluationError(
+            Message("reward must be the name of a reward model, got {given}.", given=brief(reward))
+        )
     folder = None if isinstance(source, bytes) else Path(source).parent
     question_set = questions or _questions(settings.get("questions"), folder)
     try:
@@ -95,17 +104,20 @@ def read_plan(
     except EvaluationError:
         raise
     except DecodingError as error:
-        raise EvaluationError(str(error)) from None
+        raise EvaluationError(error.args[0]) from None
 
 
 def _questions(named: Any, folder: Path | None) -> QuestionSet:
     if not isinstance(named, str) or not named:
-        raise EvaluationError("A plan needs questions: own:mixed, or the name of a file.")
+        raise EvaluationError(N_("A plan needs questions: own:mixed, or the name of a file."))
     if named.startswith(OWN_PREFIX):
         return own_questions(named)
     if folder is None:
         raise EvaluationError(
-            f"The plan names the file {brief(named)}, which it does not hold; give it as well."
+            Message(
+                "The plan names the file {given}, which it does not hold; give it as well.",
+                given=brief(named),
+            )
         )
     return read_questions(folder / named)
 
@@ -114,7 +126,9 @@ def _first(questions: QuestionSet, count: Any) -> QuestionSet:
     if count is None:
         return questions
     if type(count) is not int or count < 1:
-        raise EvaluationError(f"count must be a whole number of 1 or more, got {brief(count)}.")
+        raise EvaluationError(
+            Message("count must be a whole number of 1 or more, got {given}.", given=brief(count))
+        )
     return take(questions, count)
 
 
@@ -132,11 +146,17 @@ def _every(items: list[Any], model: str) -> tuple[Way, ...]:
     ways: list[Way] = []
     for item in items:
         if not isinstance(item, dict):
-            raise EvaluationError(f"A way must be an object with settings, got {brief(item)}.")
+            raise EvaluationError(
+                Message("A way must be an object with settings, got {given}.", given=brief(item))
+            )
         lists = {name: item[name] for name in _MULTIPLIED if isinstance(item.get(name), list)}
         for values in product(*lists.values()):
             if len(ways) == MAX_WAYS:
-                raise EvaluationError(f"A plan has at most {MAX_WAYS} ways; take fewer values.")
+                raise EvaluationError(
+                    Message(
+                        "A plan has at most {max_ways} ways; take fewer values.", max_ways=MAX_WAYS
+                    )
+                )
             chosen = dict(zip(lists, values, strict=True))
             parts = [str(item.get("name", "")), *(_named(*value) for value in chosen.items())]
             name = shortened(" · ".join(parts), MAX_NAME - 1) if chosen else item.get("name", "")
@@ -153,17 +173,30 @@ def _way(data: dict[Any, Any]) -> Way:
     unknown = next((name for name in data if name not in _WAY_FIELDS), None)
     if unknown is not None:
         names = ", ".join(_WAY_FIELDS)
-        raise EvaluationError(f"A way has no setting {brief(unknown)}; there are {names}.")
+        raise EvaluationError(
+            Message(
+                "A way has no setting {given}; there are {names}.",
+                given=brief(unknown),
+                names=names,
+            )
+        )
     for name, hint in _WAY_FIELDS.items():
         kinds = get_args(hint) or (hint,)
         if name != "config" and name in data and type(data[name]) not in kinds:
             names = " or ".join(kind.__name__ for kind in kinds).replace("NoneType", "null")
-            raise EvaluationError(f"A way's {name} must be {names}, got {brief(data[name])}.")
+            raise EvaluationError(
+                Message(
+                    "A way's {name} must be {names}, got {given}.",
+                    name=name,
+                    names=names,
+                    given=brief(data[name]),
+                )
+            )
     try:
         config = config_from_dict(data.get("config", {"method": "greedy"}))
         return Way(**{**data, "config": config})
     except ConfigError as error:
-        raise EvaluationError(str(error)) from None
+        raise EvaluationError(error.args[0]) from None
 
 
 def _named(name: str, value: Any) -> str:

@@ -11,6 +11,7 @@ from ...decoding.errors import EvaluationError, LoadingStoppedError, ModelError
 from ...decoding.protocol import LanguageModel
 from ...decoding.record.steps import Step
 from ...decoding.validation import brief
+from ...language import N_, Message
 from ...models.stopping import ShouldStop, never
 from ..runner import PlanWork, gathered
 from ..workers.threads import threads_for
@@ -35,7 +36,9 @@ def loaded(plan: EvaluationPlan, load: Callable[[str], LanguageModel]) -> dict[s
         except ModelError as error:
             way = next(way.name for way in plan.ways if name in (way.model, way.draft))
             sentence = str(error).removesuffix(".")
-            raise ModelError(f"{sentence}; way {brief(way)} needs it.") from None
+            raise ModelError(
+                Message("{sentence}; way {given} needs it.", sentence=sentence, given=brief(way))
+            ) from None
     return models
 
 
@@ -75,7 +78,7 @@ def _load(
     models = loaded(plan, load)
     rewards = load_reward_model(plan.reward) if plan.reward else None
     if with_revisions(plan, models, rewards) != plan:
-        raise EvaluationError("A model's weights were changed meanwhile; start again.")
+        raise EvaluationError(N_("A model's weights were changed meanwhile; start again."))
     return partial(evaluation_rows, models, plan, rewards, None)
 
 

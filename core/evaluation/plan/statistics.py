@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...decoding.counting import counted
+from ...language import N_, Message
 from ..grouping import grouped
 from ..scoring.intervals import wilson_by_group
 from ..types import Share
@@ -35,8 +36,11 @@ class Failure(NamedTuple):
     @property
     def sentence(self) -> str:
         """Message with the way and the reason of its failure."""
-        what = "failed" if self.whole else f"failed in {counted(self.runs, 'run')}"
-        return f"Way {self.way} {what}: {self.reason}"
+        words = N_("Way {way} failed in {runs}: {reason}")
+        if self.whole:
+            words = N_("Way {way} failed: {reason}")
+        runs = counted(self.runs, "run")
+        return Message(words, way=self.way, runs=runs, reason=Message(self.reason))
 
 
 def failures(evaluation: Evaluation) -> tuple[Failure, ...]:

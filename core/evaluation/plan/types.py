@@ -14,6 +14,7 @@ from ...decoding.methods import config_from_dict, config_to_dict
 from ...decoding.record.steps import FinishReason
 from ...decoding.speculative.config import Speculative
 from ...decoding.validation import ShortRepr, brief
+from ...language import N_, Message
 from ..questions.types import Question, QuestionSet
 from ..runner import Place
 from ..scoring.metrics import DEFAULT_METRICS, require_metrics
@@ -57,24 +58,40 @@ class Way:
 
     def __post_init__(self) -> None:
         if not self.name.strip() or len(self.name) > MAX_NAME:
-            raise ConfigError(f"A way needs a name of at most {MAX_NAME} characters.")
+            raise ConfigError(
+                Message("A way needs a name of at most {max_name} characters.", max_name=MAX_NAME)
+            )
         if not 1 <= self.samples <= MAX_SAMPLES or (self.samples > 1 and not draws(self.config)):
             raise ConfigError(
-                f"Way {brief(self.name)}: samples must be 1 where nothing is drawn, else 1 to "
-                f"{MAX_SAMPLES}, got {self.samples}."
+                Message(
+                    "Way {given}: samples must be 1 where nothing is drawn, else 1 to "
+                    "{max_samples}, got {samples}.",
+                    given=brief(self.name),
+                    max_samples=MAX_SAMPLES,
+                    samples=self.samples,
+                )
             )
         if len(self.system) > MAX_SYSTEM:
             raise ConfigError(
-                f"Way {brief(self.name)}: system has more than {MAX_SYSTEM:,} characters."
+                Message(
+                    "Way {given}: system has more than {max_system:,} characters.",
+                    given=brief(self.name),
+                    max_system=MAX_SYSTEM,
+                )
             )
         drafts = isinstance(self.config, Speculative) and self.config.source.needs_draft
         if drafts != bool(self.draft):
-            need = "needs a draft" if drafts else "has no use for a draft"
-            raise ConfigError(f"Way {brief(self.name)} {need}; see its config's drafter.")
+            words = N_("Way {given} has no use for a draft; see its config's drafter.")
+            if drafts:
+                words = N_("Way {given} needs a draft; see its config's drafter.")
+            raise ConfigError(Message(words, given=brief(self.name)))
         reads_prompt = drafts and self.config.drafter == "model"  # type: ignore[attr-defined]
         if not reads_prompt and self.draft_use_chat_template is not None:
             raise ConfigError(
-                f"Way {brief(self.name)}: draft_use_chat_template acts where a second model drafts."
+                Message(
+                    "Way {given}: draft_use_chat_template acts where a second model drafts.",
+                    given=brief(self.name),
+                )
             )
 
     def config_of(self, sample: int) -> MethodConfig:
@@ -114,18 +131,33 @@ class EvaluationPlan(ShortRepr):
     def __post_init__(self) -> None:
         require_metrics(self.metrics)
         if not self.questions.questions or not 1 <= len(self.ways) <= MAX_WAYS:
-            raise ConfigError(f"An evaluation needs a question and 1 to {MAX_WAYS} ways.")
+            raise ConfigError(
+                Message(
+                    "An evaluation needs a question and 1 to {max_ways} ways.", max_ways=MAX_WAYS
+                )
+            )
         for what, names in (
             ("ways", [way.name for way in self.ways]),
             ("questions", [question.key for question in self.questions.questions]),
         ):
             name, times = Counter(names).most_common(1)[0]
             if times > 1:
-                raise ConfigError(f"{times} {what} have the name {brief(name)}; give each its own.")
+                raise ConfigError(
+                    Message(
+                        "{times} {what} have the name {given}; give each its own.",
+                        times=times,
+                        what=what,
+                        given=brief(name),
+                    )
+                )
         if self.total > MAX_ROWS:
             raise ConfigError(
-                f"An evaluation has at most {MAX_ROWS:,} runs, this one {self.total:,}: take fewer "
-                "questions, ways or samples."
+                Message(
+                    "An evaluation has at most {max_rows:,} runs, this one {total:,}: "
+                    "take fewer questions, ways or samples.",
+                    max_rows=MAX_ROWS,
+                    total=self.total,
+                )
             )
 
     @property
@@ -216,7 +248,10 @@ class EvaluationRow:
         require_possible(self.drafted, self.accepted, self.drafted - self.accepted)
         if self.reference_logprob is not None and self.reference_tokens < 1:
             raise ConfigError(
-                "A row must have reference_tokens of 1 or more where it has a reference_logprob."
+                N_(
+                    "A row must have reference_tokens of 1 or more where it has a "
+                    "reference_logprob."
+                )
             )
 
 

@@ -12,6 +12,7 @@ from ...decoding.errors import ProblemError
 from ...decoding.reasoning.calculator import result_of
 from ...decoding.validation import brief
 from ...installation import ROOT
+from ...language import Message
 from .types import Question, QuestionSet
 
 OWN_PREFIX = "own:"
@@ -39,7 +40,13 @@ def own_questions(name: str) -> QuestionSet:
     """
     bare = name.removeprefix(OWN_PREFIX)
     if bare not in OWN_SETS:
-        raise ProblemError(f"There is no own set {brief(bare)}; take one of {', '.join(OWN_SETS)}.")
+        raise ProblemError(
+            Message(
+                "There is no own set {given}; take one of {own_sets}.",
+                given=brief(bare),
+                own_sets=", ".join(OWN_SETS),
+            )
+        )
     made = {"facts": _facts, "sums": _sums, "lists": _lists, "mixed": _mixed}[bare]()
     return QuestionSet(OWN_PREFIX + bare, made)
 
@@ -49,7 +56,9 @@ def _rows(name: str) -> list[list[str]]:
     try:
         lines = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()[1:]
     except OSError as error:
-        raise ProblemError(f"The own set {name} can't be read: {error.strerror}.") from None
+        raise ProblemError(
+            Message("The own set {name} can't be read: {reason}.", name=name, reason=error.strerror)
+        ) from None
     return [[cell.strip() for cell in line.split(" | ")] for line in lines]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from ...decoding.counting import counted
 from ...decoding.errors import ConfigError, ProblemError
 from ...decoding.validation import brief
+from ...language import N_, Message
 from ...traces.bounded_file import bytes_of
 from ..scoring.answers import normal_number
 from ..types import Problem, ProblemSet
@@ -57,7 +58,13 @@ def make_problems(
     difficulties = sorted(set(steps))
     if not difficulties or not all(1 <= difficulty <= MOST_STEPS for difficulty in difficulties):
         raise ConfigError(
-            f"must lie in [1, {MOST_STEPS}], got {brief(str(list(steps)))}.", "steps", ""
+            Message(
+                "must lie in [1, {most_steps}], got {given}.",
+                most_steps=MOST_STEPS,
+                given=brief(str(list(steps))),
+            ),
+            "steps",
+            "",
         )
     rounds, remainder = divmod(_checked(count), len(difficulties))
     rng, keys = random.Random(seed), set[str]()
@@ -86,7 +93,15 @@ def make_hard_sums(count: int, *, seed: int = 0) -> ProblemSet:
 
 def _checked(count: int) -> int:
     if not 1 <= count <= MAX_PROBLEMS:
-        raise ConfigError(f"must lie in [1, {MAX_PROBLEMS}], got {count}.", "problems", "")
+        raise ConfigError(
+            Message(
+                "must lie in [1, {max_problems}], got {count}.",
+                max_problems=MAX_PROBLEMS,
+                count=count,
+            ),
+            "problems",
+            "",
+        )
     return count
 
 
@@ -104,8 +119,11 @@ def _new_chain(rng: random.Random, steps: int, keys: set[str]) -> Chain:
         if chain.key not in keys:
             return chain
     raise ConfigError(
-        f"There are no more problems of {counted(steps, 'step')} that the model was not trained "
-        "on; ask for fewer, or for more steps."
+        Message(
+            "There are no more problems of {steps} that the model was not trained on; "
+            "ask for fewer, or for more steps.",
+            steps=counted(steps, "step"),
+        )
     )
 
 
@@ -124,33 +142,47 @@ def read_problems(source: bytes | str | Path, name: str = "", system: str = "") 
     Raises:
         ProblemError: the first fault, with its line number.
     """
-    content = decoded(bytes_of(source, MAX_BYTES, "file of problems", ProblemError))
+    content = decoded(bytes_of(source, MAX_BYTES, N_("file of problems"), ProblemError))
     named = name or (str(source) if not isinstance(source, bytes) else "problems from a file")
     rows = _objects(content) if is_jsonl(content, named) else csv_rows(content)
     problems: list[Problem] = []
     for line, row in rows:
         if len(problems) == MAX_PROBLEMS:
-            raise ProblemError(f"Line {line}: at most {MAX_PROBLEMS:,} problems are allowed.")
+            raise ProblemError(
+                Message(
+                    "Line {line}: at most {max_problems:,} problems are allowed.",
+                    line=line,
+                    max_problems=MAX_PROBLEMS,
+                )
+            )
         question = checked_question(line, row["question"], MAX_QUESTION)
         text = plain_number(row["answer"])
         number = normal_number(text) if isinstance(text, str) else None
         if number is None:
             raise ProblemError(
-                f"Line {line}: the answer must be a number, got {shown(row['answer'])}."
+                Message(
+                    "Line {line}: the answer must be a number, got {row}.",
+                    line=line,
+                    row=shown(row["answer"]),
+                )
             )
         problems.append(Problem(f"line {line}", question, number, None, system))
     if not problems:
-        raise ProblemError("The file holds no problem; give each a question and an answer.")
+        raise ProblemError(N_("The file holds no problem; give each a question and an answer."))
     return ProblemSet(named, tuple(problems))
 
 
 def _objects(text: str) -> Iterator[QuestionRow]:
     if text.lstrip().startswith("["):
         raise ProblemError(
-            "The file is one JSON list; write JSONL, an object with question and answer on each "
-            "line."
+            N_(
+                "The file is one JSON list; write JSONL, an object with question and "
+                "answer on each line."
+            )
         )
     for line, row in jsonl_rows(text):
         if not row.keys() >= REQUIRED:
-            raise ProblemError(f"Line {line}: an object with question and answer is needed.")
+            raise ProblemError(
+                Message("Line {line}: an object with question and answer is needed.", line=line)
+            )
         yield line, row

@@ -15,6 +15,7 @@ from typing import Any
 
 from ...decoding.errors import ProblemError
 from ...decoding.validation import brief, shortened
+from ...language import N_, Message
 from ...traces.bounded_file import bytes_of
 from .table import (
     QuestionRow,
@@ -50,9 +51,9 @@ def read_questions(source: bytes | str | Path, name: str = "") -> QuestionSet:
     Raises:
         ProblemError: the first fault, with its line.
     """
-    text = decoded(bytes_of(source, MAX_BYTES, "file of questions", ProblemError))
+    text = decoded(bytes_of(source, MAX_BYTES, N_("file of questions"), ProblemError))
     if not text.strip():
-        raise ProblemError("The file is empty; give each a question and an answer.")
+        raise ProblemError(N_("The file is empty; give each a question and an answer."))
     named = name or (Path(source).name if not isinstance(source, bytes) else "questions of a file")
     questions: list[Question] = []
     left_out, keys = 0, set[str]()
@@ -62,16 +63,32 @@ def read_questions(source: bytes | str | Path, name: str = "") -> QuestionSet:
             left_out += 1
             continue
         if len(questions) == MAX_QUESTIONS:
-            raise ProblemError(f"Line {line}: at most {MAX_QUESTIONS:,} questions are allowed.")
+            raise ProblemError(
+                Message(
+                    "Line {line}: at most {max_questions:,} questions are allowed.",
+                    line=line,
+                    max_questions=MAX_QUESTIONS,
+                )
+            )
         question = _question(line, len(questions) + 1, row, answers)
         if question.key in keys:
-            raise ProblemError(f"Line {line}: another question has the id {brief(question.key)}.")
+            raise ProblemError(
+                Message(
+                    "Line {line}: another question has the id {given}.",
+                    line=line,
+                    given=brief(question.key),
+                )
+            )
         keys.add(question.key)
         questions.append(question)
     if not questions and left_out:
-        raise ProblemError(f"None of the {left_out:,} questions of the file has an answer.")
+        raise ProblemError(
+            Message(
+                "None of the {left_out:,} questions of the file has an answer.", left_out=left_out
+            )
+        )
     if not questions:
-        raise ProblemError("The file holds no question; give each a question and an answer.")
+        raise ProblemError(N_("The file holds no question; give each a question and an answer."))
     return QuestionSet(shortened(named, MAX_NAME), tuple(questions), left_out)
 
 
@@ -103,7 +120,7 @@ def _json_rows(text: str) -> Iterator[QuestionRow]:
         return
     for item in value if isinstance(value, list) else [value]:
         if not isinstance(item, dict):
-            raise ProblemError("The JSON list must hold objects with question and answer.")
+            raise ProblemError(N_("The JSON list must hold objects with question and answer."))
         yield item.line, with_names(item)  # type: ignore[attr-defined]
 
 
@@ -111,7 +128,13 @@ def _list_of(container: Any, name: str) -> list[Any]:
     """Return a list of objects in a SQuAD object."""
     items = container.get(name)
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise ProblemError(f"Line {container.line}: {name} must be a list of objects, as in SQuAD.")
+        raise ProblemError(
+            Message(
+                "Line {line}: {name} must be a list of objects, as in SQuAD.",
+                line=container.line,
+                name=name,
+            )
+        )
     return items
 
 
@@ -124,7 +147,9 @@ def _answers(line: int, row: dict[str, Any]) -> tuple[str, ...]:
         if not texts and "answer" not in row:
             return ()
     elif "answer" not in row:
-        raise ProblemError(f"Line {line}: an answer is needed beside the question.")
+        raise ProblemError(
+            Message("Line {line}: an answer is needed beside the question.", line=line)
+        )
     else:
         texts = []
     if "answer" in row:
@@ -132,7 +157,13 @@ def _answers(line: int, row: dict[str, Any]) -> tuple[str, ...]:
         texts = [*(_after_mark(_written(line, answer)) for answer in values), *texts]
     texts += _aliases(line, row.get("aliases"))
     if len(texts) > MAX_ALIASES:
-        raise ProblemError(f"Line {line}: at most {MAX_ALIASES} answers a question are allowed.")
+        raise ProblemError(
+            Message(
+                "Line {line}: at most {max_aliases} answers a question are allowed.",
+                line=line,
+                max_aliases=MAX_ALIASES,
+            )
+        )
     return tuple(dict.fromkeys(texts))
 
 
@@ -141,7 +172,9 @@ def _of_squad(line: int, answers: Any) -> list[str]:
     if isinstance(answers, dict):
         answers = answers.get("text")
     if not isinstance(answers, list):
-        raise ProblemError(f"Line {line}: answers must be a list of texts, as in SQuAD.")
+        raise ProblemError(
+            Message("Line {line}: answers must be a list of texts, as in SQuAD.", line=line)
+        )
     return [
         _written(line, answer.get("text") if isinstance(answer, dict) else answer)
         for answer in answers
@@ -154,7 +187,9 @@ def _aliases(line: int, value: Any) -> list[str]:
         return []
     parts = value.split(ALIAS_SIGN) if isinstance(value, str) else value
     if not isinstance(parts, list):
-        raise ProblemError(f"Line {line}: aliases must be a list, or texts with | between them.")
+        raise ProblemError(
+            Message("Line {line}: aliases must be a list, or texts with | between them.", line=line)
+        )
     return [_written(line, part) for part in parts]
 
 
@@ -169,7 +204,11 @@ def _written(line: int, answer: Any) -> str:
     text = plain_number(answer)
     if not isinstance(text, str) or not text.strip():
         raise ProblemError(
-            f"Line {line}: the answer must be a text or a number, got {shown(answer)}."
+            Message(
+                "Line {line}: the answer must be a text or a number, got {answer}.",
+                line=line,
+                answer=shown(answer),
+            )
         )
     return checked_text(line, "answer", text, MAX_TEXT)
 
@@ -178,7 +217,13 @@ def _question(line: int, number: int, row: dict[str, Any], answers: tuple[str, .
     text = checked_question(line, row.get("question"), MAX_TEXT)
     context = row.get("context") or ""
     if not isinstance(context, str):
-        raise ProblemError(f"Line {line}: the context must be a text, got {brief(context)}.")
+        raise ProblemError(
+            Message(
+                "Line {line}: the context must be a text, got {given}.",
+                line=line,
+                given=brief(context),
+            )
+        )
     kind = row.get("kind")
     return Question(
         key=_key(line, row.get("id")) or f"question {number}",
@@ -192,7 +237,13 @@ def _question(line: int, number: int, row: dict[str, Any], answers: tuple[str, .
 
 def _key(line: int, value: Any) -> str:
     if value is not None and not isinstance(value, str | Decimal):
-        raise ProblemError(f"Line {line}: the id must be a text or a number, got {brief(value)}.")
+        raise ProblemError(
+            Message(
+                "Line {line}: the id must be a text or a number, got {given}.",
+                line=line,
+                given=brief(value),
+            )
+        )
     return checked_text(line, "id", "" if value is None else str(value), MAX_NAME)
 
 

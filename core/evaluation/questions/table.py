@@ -18,6 +18,7 @@ from typing import Any
 
 from ...decoding.errors import ProblemError
 from ...decoding.validation import brief
+from ...language import N_, Message
 from ...traces.bounded_file import text_of
 from ..scoring.answers import MAX_DIGITS
 
@@ -41,7 +42,9 @@ def decoded(data: bytes) -> str:
         return text_of(data)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ProblemError(f"Line {line} of the problems is not UTF-8 text.") from None
+        raise ProblemError(
+            Message("Line {line} of the problems is not UTF-8 text.", line=line)
+        ) from None
 
 
 def with_names(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,9 +73,13 @@ def jsonl_rows(text: str) -> Iterator[QuestionRow]:
             # Keep the number as written: 1e16 is a whole number, and 0.00001 has no exponent.
             item = json.loads(row, parse_float=_number, parse_int=_number)
         except (ValueError, RecursionError):
-            raise ProblemError(f"Line {line} of the problems is not JSON.") from None
+            raise ProblemError(
+                Message("Line {line} of the problems is not JSON.", line=line)
+            ) from None
         if not isinstance(item, dict):
-            raise ProblemError(f"Line {line}: an object with question and answer is needed.")
+            raise ProblemError(
+                Message("Line {line}: an object with question and answer is needed.", line=line)
+            )
         yield line, with_names(item)
 
 
@@ -106,14 +113,19 @@ def json_value(text: str) -> Any:
     """
     if sum(map(text.count, "[{,")) > MAX_MARKS:
         raise ProblemError(
-            f"The file holds more than {MAX_MARKS:,} values; give a part of the questions."
+            Message(
+                "The file holds more than {max_marks:,} values; give a part of the questions.",
+                max_marks=MAX_MARKS,
+            )
         )
     try:
         return _Locating(text).decode(text)
     except json.JSONDecodeError as error:
-        raise ProblemError(f"Line {error.lineno} of the problems is not JSON.") from None
+        raise ProblemError(
+            Message("Line {lineno} of the problems is not JSON.", lineno=error.lineno)
+        ) from None
     except (ValueError, RecursionError):
-        raise ProblemError("The file is nested too deep, or is not JSON.") from None
+        raise ProblemError(N_("The file is nested too deep, or is not JSON.")) from None
 
 
 def _number(text: str) -> Decimal:
@@ -139,20 +151,32 @@ def csv_rows(text: str) -> Iterator[QuestionRow]:
             list(with_names(dict.fromkeys(header))) if len({*header}) == len(header) else header
         )
         if not set(header) >= REQUIRED:
-            raise ProblemError("Line 1: the first line must name the columns question and answer.")
+            raise ProblemError(
+                N_("Line 1: the first line must name the columns question and answer.")
+            )
         started = reader.line_num + 1
         for row in reader:
             if any(cell.strip() for cell in row):
                 if len(row) != len(header):
                     raise ProblemError(
-                        f"Line {started}: {len(row)} columns, the first line has {len(header)}; "
-                        f"put a text that holds {separator!r} in quotes."
+                        Message(
+                            "Line {started}: {row} columns, the first line has "
+                            "{header}; put a text that holds {separator!r} in quotes.",
+                            started=started,
+                            row=len(row),
+                            header=len(header),
+                            separator=separator,
+                        )
                     )
                 # The first of two columns with the same name counts.
                 yield started, dict(reversed(list(zip(header, row, strict=True))))
             started = reader.line_num + 1
     except csv.Error as error:
-        raise ProblemError(f"Line {started} of the problems is no CSV: {error}.") from None
+        raise ProblemError(
+            Message(
+                "Line {started} of the problems is no CSV: {error}.", started=started, error=error
+            )
+        ) from None
 
 
 def _separator(header: str) -> str | None:
@@ -174,16 +198,35 @@ def checked_text(line: int, what: str, text: str, most: int) -> str:
         ProblemError: it is too long, or has half a surrogate pair, which UTF-8 can't encode.
     """
     if any("\ud800" <= char <= "\udfff" for char in text):
-        raise ProblemError(f"Line {line}: the {what} holds half a character that can't be asked.")
+        raise ProblemError(
+            Message(
+                "Line {line}: the {what} holds half a character that can't be asked.",
+                line=line,
+                what=what,
+            )
+        )
     if len(text) > most:
-        raise ProblemError(f"Line {line}: the {what} has more than {most:,} characters.")
+        raise ProblemError(
+            Message(
+                "Line {line}: the {what} has more than {most:,} characters.",
+                line=line,
+                what=what,
+                most=most,
+            )
+        )
     return text.strip()
 
 
 def checked_question(line: int, question: object, most: int) -> str:
     """Return a question; raise ProblemError if it is no text."""
     if not isinstance(question, str) or not question.strip():
-        raise ProblemError(f"Line {line}: the question must be a text, got {shown(question)}.")
+        raise ProblemError(
+            Message(
+                "Line {line}: the question must be a text, got {question}.",
+                line=line,
+                question=shown(question),
+            )
+        )
     return checked_text(line, "question", question, most)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...decoding.errors import ConfigError
 from ...decoding.validation import ShortRepr
+from ...language import N_
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Question:
 
     def __post_init__(self) -> None:
         if not self.question.strip() or not self.answers or not all(self.answers):
-            raise ConfigError("A question needs a text and an answer.")
+            raise ConfigError(N_("A question needs a text and an answer."))
 
     @property
     def asked(self) -> str:

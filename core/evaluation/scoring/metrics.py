@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...decoding.errors import ConfigError
 from ...decoding.validation import brief
+from ...language import N_, Message
 from .answers import normal_number
 from .text import (
     contains,
@@ -34,11 +35,11 @@ class Metric:
 METRICS = {
     metric.name: metric
     for metric in (
-        Metric("exact", "the reply is the answer", is_exact),
-        Metric("number", "the number that the reply answers with is the answer", is_number),
-        Metric("contains", "the reply has the answer's words", contains),
-        Metric("contains_text", "the reply has the answer's characters", contains_text),
-        Metric("last_number", "the reply's last number is the answer", is_last_number),
+        Metric("exact", N_("the reply is the answer"), is_exact),
+        Metric("number", N_("the number that the reply answers with is the answer"), is_number),
+        Metric("contains", N_("the reply has the answer's words"), contains),
+        Metric("contains_text", N_("the reply has the answer's characters"), contains_text),
+        Metric("last_number", N_("the reply's last number is the answer"), is_last_number),
     )
 }
 _OF_NUMBERS = {"number", "last_number"}
@@ -81,4 +82,8 @@ def require_metrics(names: Sequence[str]) -> None:
     wrong = next((name for name in names if name not in METRICS), None)
     if not names or wrong is not None:
         got = "none" if wrong is None else brief(wrong)
-        raise ConfigError(f"must be some of {', '.join(METRICS)}, got {got}.", "metrics", "")
+        raise ConfigError(
+            Message("must be some of {metrics}, got {got}.", metrics=", ".join(METRICS), got=got),
+            "metrics",
+            "",
+        )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...decoding.errors import SweepError
+from ...language import N_
 from ..row_file import RowFile
 from ..scoring.answers import outcome_of
 from ..strict_json import to_json
@@ -21,7 +22,7 @@ def _deriver(plan: SweepPlan) -> Callable[[SweepRow], SweepRow]:
     def derived(row: SweepRow) -> SweepRow:
         problem = problems[row.problem]
         if row.expected != problem.answer:
-            raise SweepError("it is no run of its plan, whose problem has another answer")
+            raise SweepError(N_("it is no run of its plan, whose problem has another answer"))
         outcome = outcome_of(row.answer, row.expected, row.finish_reason)
         return replace(row, outcome=outcome, steps=problem.steps)
 
@@ -57,6 +58,6 @@ def sweep_to_json(sweep: BudgetSweep) -> dict[str, Any]:
 def sweep_from_json(data: Any) -> BudgetSweep:
     """Return the sweep from the output of `sweep_to_json`; raise SweepError for anything else."""
     if not isinstance(data, dict) or not isinstance(data.get("rows"), list):
-        raise SweepError("a sweep must hold a plan and a list of rows")
+        raise SweepError(N_("a sweep must hold a plan and a list of rows"))
     plan = SWEEPS.plan_from_json(data.get("plan"))
     return BudgetSweep(plan, SWEEPS.settled(plan, [*map(SWEEPS.row_from_json, data["rows"])]))

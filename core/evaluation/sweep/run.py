@@ -9,6 +9,7 @@ from pathlib import Path
 from ...decoding.errors import SweepError
 from ...decoding.protocol import LanguageModel
 from ...decoding.reasoning.types import ThinkMarks
+from ...language import N_
 from ...models.stopping import ShouldStop, never
 from ..attempts import ROWS, AttemptTask, attempt_all
 from ..questions.asking import prompt_ids_of
@@ -81,7 +82,7 @@ def _load(plan: SweepPlan, where: str, dtype: str | None, device: str | None) ->
 
     model = load_model(where, dtype=dtype, device=device)
     if model.revision != plan.model_revision:
-        raise SweepError("The model's weights were changed meanwhile; start again.")
+        raise SweepError(N_("The model's weights were changed meanwhile; start again."))
     return partial(sweep_rows, model, plan, model.think_marks)
 
 

@@ -11,6 +11,7 @@ from ...decoding.errors import ConfigError
 from ...decoding.reasoning.config import MARK_TOKENS, Reasoning
 from ...decoding.record.steps import FinishReason
 from ...decoding.validation import ShortRepr, brief
+from ...language import N_, Message
 from ..runner import Place
 from ..types import AttemptOutcome, ProblemSet, require_possible
 
@@ -51,24 +52,43 @@ class SweepPlan(ShortRepr):
         rising = all(before < after for before, after in pairwise(self.budgets))
         if not self.budgets or not rising or not least <= self.budgets[0]:
             raise ConfigError(
-                f"must rise from {least} or more, got {brief(str(self.budgets))}.", "budgets", ""
+                Message(
+                    "must rise from {least} or more, got {given}.",
+                    least=least,
+                    given=brief(str(self.budgets)),
+                ),
+                "budgets",
+                "",
             )
         if self.budgets[-1] > self._most:
             raise ConfigError(
-                f"must be at most {self._most}, got {self.budgets[-1]}.", "budgets", ""
+                Message(
+                    "must be at most {most}, got {budgets}.",
+                    most=self._most,
+                    budgets=self.budgets[-1],
+                ),
+                "budgets",
+                "",
             )
         if not self.problems.problems:
-            raise ConfigError("A sweep needs a problem; the set is empty.")
+            raise ConfigError(N_("A sweep needs a problem; the set is empty."))
         if self.samples < 1 or (self.samples > 1 and not self.config.draws):
             raise ConfigError(
-                f"must be 1 where nothing is drawn, else 1 or more, got {self.samples}.",
+                Message(
+                    "must be 1 where nothing is drawn, else 1 or more, got {samples}.",
+                    samples=self.samples,
+                ),
                 "samples",
                 "",
             )
         if self.total > MAX_ROWS:
             raise ConfigError(
-                f"A sweep has at most {MAX_ROWS:,} runs, this one {self.total:,}: take fewer "
-                "problems, budgets or samples."
+                Message(
+                    "A sweep has at most {max_rows:,} runs, this one {total:,}: take "
+                    "fewer problems, budgets or samples.",
+                    max_rows=MAX_ROWS,
+                    total=self.total,
+                )
             )
 
     @property

@@ -9,6 +9,7 @@ from ...decoding.errors import ConfigError
 from ...decoding.protocol import LanguageModel
 from ...decoding.reasoning.config import MARK_TOKENS, Reasoning
 from ...decoding.reasoning.types import ThinkMarks
+from ...language import Message
 from ..attempts import ROWS, AttemptTask, attempt_all
 from ..questions.asking import prompt_ids_of
 from ..scoring.intervals import wilson
@@ -34,8 +35,13 @@ def bounded(config: Reasoning, tokens: int) -> Reasoning:
     thinking = tokens - config.max_answer_tokens - MARK_TOKENS
     if thinking < 0:
         raise ConfigError(
-            f"{tokens} tokens an attempt leave no room to think beside {config.max_answer_tokens} "
-            "for the answer; give more tokens, fewer samples, or fewer tokens for the answer."
+            Message(
+                "{tokens} tokens an attempt leave no room to think beside "
+                "{max_answer_tokens} for the answer; give more tokens, fewer samples, "
+                "or fewer tokens for the answer.",
+                tokens=tokens,
+                max_answer_tokens=config.max_answer_tokens,
+            )
         )
     return replace(config, max_new_tokens=tokens, max_thinking_tokens=thinking)
 

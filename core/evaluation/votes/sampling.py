@@ -11,6 +11,7 @@ from ...decoding.protocol import LanguageModel
 from ...decoding.reasoning.config import Reasoning
 from ...decoding.reasoning.types import ThinkMarks
 from ...decoding.validation import MAX_SEED
+from ...language import Message
 from ..attempts import ROWS, AttemptTask, attempt_all
 from ..questions.asking import prompt_ids_of
 from ..types import Attempt, Problem, Vote
@@ -111,13 +112,29 @@ def seeded(config: Reasoning, samples: int) -> list[Reasoning]:
         ConfigError: several attempts without a draw, or too many attempts.
     """
     if not 1 <= samples <= MAX_SAMPLES:
-        raise ConfigError(f"must lie in [1, {MAX_SAMPLES}], got {samples}.", "samples", "")
+        raise ConfigError(
+            Message(
+                "must lie in [1, {max_samples}], got {samples}.",
+                max_samples=MAX_SAMPLES,
+                samples=samples,
+            ),
+            "samples",
+            "",
+        )
     if samples > 1 and not config.draws:
         raise ConfigError(
-            f"{samples} samples need something to draw: set do_sample, and a temperature above 0."
+            Message(
+                "{samples} samples need something to draw: set do_sample, and a "
+                "temperature above 0.",
+                samples=samples,
+            )
         )
     if config.seed > MAX_SEED - samples:
         raise ConfigError(
-            f"leaves no room for {samples} seeds, got {config.seed}.", "seed", "Reasoning"
+            Message(
+                "leaves no room for {samples} seeds, got {seed}.", samples=samples, seed=config.seed
+            ),
+            "seed",
+            "Reasoning",
         )
     return [replace(config, seed=config.seed + at) for at in range(samples)]

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...decoding.errors import ConfigError, DecodingError, EvaluationError
 from ...installation import IMPORT_FOLDER, pip_command
+from ...language import Message
 from ...models.stopping import ShouldStop, never
 from .work import POLL_SECONDS, Event, RunUnit, Work, require_workers
 
@@ -113,7 +114,10 @@ def _connected(address: str, workers: int) -> Any:
         import ray
     except ImportError:
         raise ConfigError(
-            f"Ray isn't installed: {pip_command('ray')}, here and on every node."
+            Message(
+                "Ray isn't installed: {pip_command}, here and on every node.",
+                pip_command=pip_command("ray"),
+            )
         ) from None
     local = {"num_cpus": workers, "include_dashboard": False} if address == "local" else {}
     environment = {
@@ -126,7 +130,13 @@ def _connected(address: str, workers: int) -> Any:
             socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
         ray.init(address=address, log_to_driver=False, runtime_env=environment, **local)
     except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
-        raise ConfigError(f"There is no Ray cluster at {address}: {_brief(error)}") from None
+        raise ConfigError(
+            Message(
+                "There is no Ray cluster at {address}: {given}",
+                address=address,
+                given=_brief(error),
+            )
+        ) from None
     return ray
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ...decoding.errors import ConfigError, EvaluationError
+from ...language import Message
 from ...models.stopping import ShouldStop, never
 
 R = TypeVar("R")
@@ -119,8 +120,13 @@ def _spread(
                     deaths[place] += 1
                     if deaths[place] >= _DEATHS:
                         raise EvaluationError(
-                            f"{_DEATHS} processes ended one after another without a word, {value}; "
-                            "there may be too little memory for so many."
+                            Message(
+                                "{deaths} processes ended one after another without a "
+                                "word, {value}; there may be too little memory for so "
+                                "many.",
+                                deaths=_DEATHS,
+                                value=value,
+                            )
                         )
                     todo.extendleft([left] if left else [])
     finally:
@@ -132,4 +138,12 @@ def _spread(
 def require_workers(workers: int) -> None:
     """Raise ConfigError if the number of processes is out of range."""
     if not 1 <= workers <= MAX_WORKERS:
-        raise ConfigError(f"must lie in [1, {MAX_WORKERS}], got {workers}.", "workers", "")
+        raise ConfigError(
+            Message(
+                "must lie in [1, {max_workers}], got {workers}.",
+                max_workers=MAX_WORKERS,
+                workers=workers,
+            ),
+            "workers",
+            "",
+        )

@@ -8,6 +8,7 @@ from base64 import b64decode, b64encode
 from PIL import Image, ImageChops
 
 from ...decoding.errors import FigureError
+from ...language import N_
 
 PNG = "data:image/png;base64,"
 # px: width of the gaps between cells; each is filled from its left, then from above.
@@ -29,7 +30,7 @@ def without_dark_gaps(link: str) -> str:
         with Image.open(io.BytesIO(data)) as image:
             pixels = image.convert("RGBA")
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise FigureError("This picture of a figure is damaged.") from error
+        raise FigureError(N_("This picture of a figure is damaged.")) from error
     alpha = pixels.getchannel("A")
     if alpha.getextrema() == (255, 255):
         return link

@@ -13,6 +13,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from ...decoding.errors import FigureError
+from ...language import N_, current
 from .svg import SvgDrawing
 
 # Points per px of the drawing.
@@ -22,7 +23,7 @@ PRINT_DPI = 300
 PDF_VERSION: Literal["1.5"] = "1.5"
 _SIZE = re.compile(r'(<svg [^>]*?)width="[^"]*" height="[^"]*"')
 _PAGE = """#set document(title: sys.inputs.title, date: none)
-#set text(lang: "en")
+#set text(lang: "{language}")
 #set page(width: {width}pt, height: {height}pt, margin: 0pt, fill: none)
 #image("figure.svg", width: 100%, alt: sys.inputs.alt)
 """
@@ -53,7 +54,7 @@ def _compile(drawing: SvgDrawing, form: Literal["pdf", "png"], dpi: int = PRINT_
     width, height = (side * points for side in (drawing.width, drawing.height))
     if form == "png":
         text, width, height = _in_whole_pixels(text, width, height, dpi)
-    page = _PAGE.format(width=width, height=height)
+    page = _PAGE.format(language=current(), width=width, height=height)
     with TemporaryDirectory(prefix="figure-") as folder:
         root = Path(folder)
         (root / "figure.svg").write_text(text, encoding="utf-8")
@@ -74,7 +75,7 @@ def _compile(drawing: SvgDrawing, form: Literal["pdf", "png"], dpi: int = PRINT_
                 package_cache_path=root,
             )
         except typst.TypstError as error:
-            raise FigureError("This picture of a figure is damaged.") from error
+            raise FigureError(N_("This picture of a figure is damaged.")) from error
         return made
 
 

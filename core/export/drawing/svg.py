@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree as Tree
 
 from ...decoding.errors import FigureError
+from ...language import N_
 from .bitmap import PNG, without_dark_gaps
 from .font_files import BOLD, MONO, REGULAR, SANS
 from .fonts import Fonts, fonts_for
@@ -86,7 +87,7 @@ def finish(
 
 def _parsed(raw: str) -> Tree.Element:
     if len(raw) > MAX_BYTES or "<!" in raw:
-        raise FigureError("This is no picture of a figure.")
+        raise FigureError(N_("This is no picture of a figure."))
     Tree.register_namespace("", SVG)
     Tree.register_namespace("xlink", XLINK)
     reading, depth, count = Tree.iterparse(io.StringIO(raw), ("start", "end")), 0, 0
@@ -95,19 +96,19 @@ def _parsed(raw: str) -> Tree.Element:
             depth += 1 if event == "start" else -1
             count += event == "start"
             if depth > MAX_DEPTH or count > MAX_ELEMENTS:
-                raise FigureError("This picture holds more than any figure has.")
+                raise FigureError(N_("This picture holds more than any figure has."))
     except Tree.ParseError as error:
-        raise FigureError("This is no picture of a figure.") from error
+        raise FigureError(N_("This is no picture of a figure.")) from error
     root: Tree.Element = reading.root  # type: ignore[attr-defined]
     if root.tag != f"{{{SVG}}}svg":
-        raise FigureError("This is no picture of a figure.")
+        raise FigureError(N_("This is no picture of a figure."))
     return root
 
 
 def _number(root: Tree.Element, side: str) -> float:
     match = re.match(r"\d+(\.\d+)?", root.get(side, ""))
     if not match or not 0 < float(match[0]) <= 10_000:
-        raise FigureError("This picture has no size.")
+        raise FigureError(N_("This picture has no size."))
     return float(match[0])
 
 
@@ -180,7 +181,7 @@ def _set_fonts(root: Tree.Element) -> Fonts:
         len({character for characters in used.values() for character in characters})
         > MAX_CHARACTERS
     ):
-        raise FigureError("This picture holds more characters than any figure has.")
+        raise FigureError(N_("This picture holds more characters than any figure has."))
     for element, family in texts:
         element.set("font-family", f"'{family}', {'monospace' if family == MONO else 'sans-serif'}")
     return fonts_for(used)

@@ -1,4 +1,10 @@
 // A step's stored candidates under other settings; between bounds where the rest of the vocabulary counts.
+// A text in the reader's language: a page's WORDS are the translations.
+function tr(text, values = {}) {
+  const words = typeof WORDS === "undefined" ? {} : WORDS;
+  return (words[text] ?? text).replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+}
+
 const Knobs = (() => {
   const NBSP = "\u00a0";
 
@@ -112,10 +118,10 @@ const Knobs = (() => {
 
   // What stands beside a knob.
   const TEXTS = {
-    temperature: (value) => (value ? value.toFixed(2) : "greedy"),
-    top_k: (value) => value || "off",
-    top_p: (value) => (value < 1 ? value.toFixed(2) : "off"),
-    min_p: (value) => (value ? value.toFixed(2) : "off"),
+    temperature: (value) => (value ? value.toFixed(2) : tr("greedy")),
+    top_k: (value) => value || tr("off"),
+    top_p: (value) => (value < 1 ? value.toFixed(2) : tr("off")),
+    min_p: (value) => (value ? value.toFixed(2) : tr("off")),
   };
 
   const said = ({ low, high }) => {

@@ -60,12 +60,14 @@
       form.querySelector(`[data-of=${name}]`).textContent = text(own?.[name] ?? data.start[name]);
     }
     form.querySelector("button").disabled = !own;
-    words.textContent = "As it was run. Move a knob: this page works the step out anew.";
+    words.textContent = tr("As it was run. Move a knob: this page works the step out anew.");
     if (subtitle) subtitle.textContent = own ? figure.layout.meta.shaped : figure.layout.meta.subtitle;
     if (!own) return figure;
     const { rest, exact } = Knobs.redraw(figure, data, own);
-    const others = `All ${data.rest.toLocaleString("en")} other tokens: ${rest}.`;
-    words.textContent = exact ? others : `${others} Of them only the sum is stored: a whisker spans what is possible.`;
+    const values = { count: data.rest.toLocaleString("en"), share: rest };
+    words.textContent = exact
+      ? tr("All {count} other tokens: {share}.", values)
+      : tr("All {count} other tokens: {share}. Of them only the sum is stored: a whisker spans what is possible.", values);
     return figure;
   }
 
@@ -106,7 +108,7 @@
     }).observe(document.body);
     dark.addEventListener("change", all);
     const button = document.getElementById("theme");
-    const name = () => { button.textContent = theme() === "dark" ? "Light" : "Dark"; };
+    const name = () => { button.textContent = theme() === "dark" ? tr("Light") : tr("Dark"); };
     if (button) {
       name();
       button.hidden = false;
@@ -119,8 +121,8 @@
     root.dataset.drawn = "yes";
   } catch (error) {
     status.textContent = window.DecompressionStream
-      ? "The figure could not be drawn: Plotly's script, which lies beside this page, is missing or another one."
-      : "The figure needs a browser of 2023 or newer.";
+      ? tr("The figure could not be drawn: Plotly's script, which lies beside this page, is missing or another one.")
+      : tr("The figure needs a browser of 2023 or newer.");
     console.error(error);
   }
 })();

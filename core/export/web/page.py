@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import plotly.graph_objects as go
 from ...decoding.shaping.config import SETTINGS
 from ...figures.base.paper import Paper
 from ...figures.base.theme import DARK, THEMES, Theme
+from ...language import N_, current, tr
 from . import bundle
 from .chart import LIGHT_AND_DARK, Chart, DrawFigure, chart_of, font_rules, packed
 
@@ -23,13 +25,29 @@ _BOTTOM = """<script type="text/plain" id="figures">{data}</script>{plotly}
 <script>{script}</script></body></html>
 """
 _TOP = """<!doctype html>
-<html lang="en"{theme}><head><meta charset="utf-8">
+<html lang="{language}"{theme}><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>
 <style>{style}</style></head>
 """
-_NO_SCRIPT = "<noscript>The figures of this page are drawn by its script.</noscript>"
-STATUS = f'<p class="said" id="status" role="status"></p>{_NO_SCRIPT}'
+# Texts of the page's scripts.
+_SCRIPT_WORDS = (
+    N_("As it was run. Move a knob: this page works the step out anew."),
+    N_("All {count} other tokens: {share}."),
+    N_(
+        "All {count} other tokens: {share}. Of them only the sum is stored: a whisker spans what "
+        "is possible."
+    ),
+    N_("Light"),
+    N_("Dark"),
+    N_(
+        "The figure could not be drawn: Plotly's script, which lies beside this page, is missing "
+        "or another one."
+    ),
+    N_("The figure needs a browser of 2023 or newer."),
+    N_("greedy"),
+    N_("off"),
+)
 # Plotly adds an empty style sheet and fills it by script.
 _EMPTY = bundle.sha256(b"")
 
@@ -85,8 +103,14 @@ def figure_page(
         lines.append(f'<p class="said subtitle">{escape(chart.subtitle)}</p>')
     foot = chart.caption if caption and chart.bare else ""
     ground = ' class="clear"' if transparent else ""
-    body = f"<body{ground}><main>{framed(chart, lines, foot)}{STATUS}</main>"
+    body = f"<body{ground}><main>{framed(chart, lines, foot)}{status()}</main>"
     return page(chart.title, body, [chart], look or PageLook())
+
+
+def status() -> str:
+    """Return the HTML of the page's message about its script."""
+    words = tr("The figures of this page are drawn by its script.")
+    return f'<p class="said" id="status" role="status"></p><noscript>{escape(words)}</noscript>'
 
 
 def framed(chart: Chart, above: Sequence[str], below: str = "") -> str:
@@ -120,7 +144,7 @@ def knob_ranges(start: Mapping[str, float], ranked: int) -> list[KnobRange]:
         "top_p": (0.01, 1, 0.01),
         "min_p": (0, max(0.5, start["min_p"]), 0.01),
     }
-    return [KnobRange(name, SETTINGS[name].label, *values) for name, values in ends.items()]
+    return [KnobRange(name, tr(SETTINGS[name].label), *values) for name, values in ends.items()]
 
 
 def _knobs(chart: Chart) -> str:
@@ -135,7 +159,8 @@ def _knobs(chart: Chart) -> str:
         for knob in knob_ranges(data["start"], int(data["ranked"]))
     )
     words = '<p class="said" role="status"></p>'
-    return f'<form class="knobs" hidden>{fields}<button type="button">Reset</button>{words}</form>'
+    reset = f'<button type="button">{escape(tr("Reset"))}</button>'
+    return f'<form class="knobs" hidden>{fields}{reset}{words}</form>'
 
 
 def page(title: str, body: str, charts: Sequence[Chart], look: PageLook) -> bytes:
@@ -172,6 +197,7 @@ def _top(title: str, style: str, scripts: str, theme: Theme | None) -> str:
         "form-action 'none'",
     )
     return _TOP.format(
+        language=current(),
         theme=f' data-theme="{theme.name}"' if theme else "",
         policy="; ".join(policy),
         title=escape(title),
@@ -186,8 +212,14 @@ def _plotly(*, shared: bool) -> str:
     return f'<script type="text/plain" id="plotly">{b64encode(bundle.packed()).decode()}</script>'
 
 
-@cache
 def _script() -> str:
+    """Return the page's scripts, with their texts in the reader's language."""
+    words = {text: shown for text in _SCRIPT_WORDS if (shown := tr(text)) != text}
+    return f"const WORDS = {json.dumps(words, ensure_ascii=False)};\n{_scripts()}"
+
+
+@cache
+def _scripts() -> str:
     return "".join((_FOLDER / name).read_text(encoding="utf-8") for name in ("knobs.js", "page.js"))
 
 

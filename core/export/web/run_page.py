@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ...figures.base.paper import LIVE_WINDOW, Paper
 from ...figures.base.theme import Theme
+from ...language import tr
 from ..part import Part
 from .chart import LIGHT_AND_DARK, Chart, chart_of
-from .page import STATUS, PageLook, framed, page
+from .page import PageLook, framed, page, status
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -56,7 +57,7 @@ def run_page(run: PageText, parts: Sequence[Part], theme: Theme) -> bytes:
         f'<body class="run"><main><div class="head"><h1>{escape(run.title)}</h1>'
         '<button type="button" id="theme" hidden></button></div>'
         f'<p class="said">{escape(run.settings)}</p>'
-        f"<pre><b>{escape(run.prompt)}</b>{text}</pre>{STATUS}{figures}"
+        f"<pre><b>{escape(run.prompt)}</b>{text}</pre>{status()}{figures}"
         f"{notes}{_lacking([part for part in parts if part.draw is None])}</main>"
     )
     return page(run.title, body, charts, PageLook(theme))
@@ -74,7 +75,7 @@ def _section(chart: Chart, settings: str) -> str:
 def _noted(notes: Sequence[NamedTable]) -> Iterator[str]:
     """Yield the HTML of sentences with their tables; pandas escapes every cell."""
     for words, frame in notes:
-        yield f"<p>{escape(words)}</p>"
+        yield f"<p>{escape(tr(words))}</p>"
         if frame is not None:
             table = frame.to_html(index=False, border=0, na_rep="", float_format="{:.4g}".format)
             yield f'<div class="tables" tabindex="0">{table}</div>'
@@ -82,15 +83,18 @@ def _noted(notes: Sequence[NamedTable]) -> Iterator[str]:
 
 def _lacking(parts: Sequence[Part]) -> str:
     """Return a sentence on figures that are missing because they were not measured; else ""."""
-    names = "; ".join(f"{part.name} ({part.needs})" for part in parts)
-    return f'<p class="said">Not on this page: {escape(names)}.</p>' if parts else ""
+    if not parts:
+        return ""
+    names = "; ".join(f"{part.name} ({tr(part.needs)})" for part in parts)
+    words = tr("Not on this page: {figures}.", figures=names)
+    return f'<p class="said">{escape(words)}</p>'
 
 
 def _marked(tokens: Sequence[tuple[str, str, str]]) -> str:
     """Return the HTML of the text, its pieces underlined by kind, with a legend of the kinds."""
     kinds = {kind: color for _, kind, color in tokens}
     pieces = "".join(_piece(*token) for token in tokens)
-    key = " ".join(_piece(kind.replace("_", " "), kind, color) for kind, color in kinds.items())
+    key = " ".join(_piece(tr(kind.replace("_", " ")), kind, color) for kind, color in kinds.items())
     return f"{pieces}\n\n{key}"
 
 

@@ -19,6 +19,7 @@ from ...figures.base.theme import DARK, LIGHT
 from ...figures.decode.knobs import NAMES, knobs_of
 from ...figures.decode.strip import shown_texts, step_label, token_colors
 from ...figures.opening import contested_step
+from ...language import N_, Message, tr
 from .page import knob_ranges
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).parent
 _MOST_PROMPT = 400
-_FIXED = (
+_FIXED = N_(
     "This step was shaped by other settings too, or its other tokens are unknown, so knobs can't "
     "shape it anew."
 )
@@ -49,8 +50,11 @@ def explore(trace: Trace, *, step: int | None = None) -> AnyWidget:
     """
     if not trace.token_steps:
         raise FigureError(
-            f"A run of {trace.config.method} has no steps of one token to explore; draw its "
-            "figures with core.figures."
+            Message(
+                "A run of {method} has no steps of one token to explore; draw its "
+                "figures with core.figures.",
+                method=trace.config.method,
+            )
         )
     first = contested_step(trace) if step is None else min(step, len(trace.token_steps) - 1)
     return _widget_class()(data=widget_data(trace), step=first)
@@ -63,7 +67,7 @@ def _widget_class() -> type[AnyWidget]:
         import traitlets
     except ImportError:
         raise FigureError(
-            "The widget needs anywidget: install it with pip install anywidget."
+            N_("The widget needs anywidget: install it with pip install anywidget.")
         ) from None
 
     class TraceWidget(anywidget.AnyWidget):  # type: ignore[misc]
@@ -101,8 +105,8 @@ def widget_data(trace: Trace) -> dict[str, Any]:
         "knobs": [knob._asdict() for knob in knob_ranges(start, ranked)],
         "start": start,
         "removed": {
-            **{name: f"removed by {stage_name(name)}" for name in STAGES},
-            "either": "removed",
+            **{name: tr("removed by {stage}", stage=stage_name(name)) for name in STAGES},
+            "either": tr("removed"),
         },
         "fixed": _FIXED,
     }

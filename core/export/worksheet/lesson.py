@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from ...decoding.counting import counted, nth
 from ...figures import LIGHT, printed
 from ...installation import ASSETS
+from ...language import N_, tr
 from ...lessons.transcript import SpokenStep, spoken
 from ...lessons.types import Lesson, LessonStep
 from ..catalog import entries_of
@@ -19,12 +20,12 @@ from .sheet import SheetStep, Worksheet, worksheet_pdf
 _TRACES = ASSETS / "traces"
 # By the path of a page its title, its stored example, and the figure of it that teaches.
 _EXAMPLES = {
-    "decode": ("Decode", "decode.json", "candidates"),
-    "sampling": ("Sampling lab", "lab.json", "stages"),
-    "beam": ("Beam search", "beam.json", "tree"),
-    "speculative": ("Speculative", "speculative.json", "timeline"),
-    "reasoning": ("Reasoning budget", "reasoning.json", "accuracy"),
-    "read": ("Read", "read.json", "uncertainty"),
+    "decode": (N_("Decode"), "decode.json", "candidates"),
+    "sampling": (N_("Sampling lab"), "lab.json", "stages"),
+    "beam": (N_("Beam search"), "beam.json", "tree"),
+    "speculative": (N_("Speculative"), "speculative.json", "timeline"),
+    "reasoning": (N_("Reasoning budget"), "reasoning.json", "accuracy"),
+    "read": (N_("Read"), "read.json", "uncertainty"),
 }
 WIDTH = "120mm"
 
@@ -38,7 +39,7 @@ def worksheet_parts(lesson: Lesson) -> list[tuple[str, Part]]:
             entries = {
                 entry.name: entry for entry in entries_of(read_stored(_TRACES / file).content)
             }
-            found.append((title, entries[name].part(None, paper)))
+            found.append((tr(title), entries[name].part(None, paper)))
     return found
 
 
@@ -62,7 +63,8 @@ def lesson_worksheet(lesson: Lesson, figures: Sequence[go.Figure], raws: Sequenc
         drawing(raw, figure, f"figure{nth(at)}", paper)
         for at, (figure, raw) in enumerate(zip(figures, raws, strict=True))
     ]
-    about = f"Decoding Explorer · lesson of about {counted(lesson.minutes, 'minute')}"
+    length = counted(lesson.minutes, "minute")
+    about = tr("Decoding Explorer · lesson of about {minutes}", minutes=length)
     steps = tuple(map(_sheet_step, lesson.steps, spoken(lesson)))
     pages = [title for title, _ in parts]
     return worksheet_pdf(Worksheet(lesson.title, about, lesson.summary, steps, drawings, pages))

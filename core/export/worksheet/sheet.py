@@ -13,10 +13,23 @@ from typing import NamedTuple
 import typst
 
 from ...decoding.errors import FigureError
+from ...language import N_, current, tr
 from ..drawing.font_files import BOLD, REGULAR, SANS
 from ..drawing.fonts import FontFile, fonts_for
 from ..drawing.svg import SvgDrawing
 
+# Words of the template.
+_WORDS = {
+    "step": N_("Step"),
+    "why": N_("Why do you think so?"),
+    "app": N_("In the app:"),
+    "happened": N_("What happened?"),
+    "examples": N_("Examples"),
+    "others": N_(
+        "These figures show how the pages look. They are of other runs than those of this lesson."
+    ),
+    "answers": N_("Answers"),
+}
 _TEMPLATE = Path(__file__).with_suffix(".typ").read_text(encoding="utf-8")
 
 
@@ -60,7 +73,7 @@ class Worksheet:
     @property
     def texts(self) -> Iterable[str]:
         """All texts that the worksheet prints."""
-        yield from (self.title, self.about, self.summary, *self.pages)
+        yield from (self.title, self.about, self.summary, *self.pages, *map(tr, _WORDS.values()))
         for step in self.steps:
             yield from (step.say, step.question, *step.choices, step.do, step.answer, step.reveal)
         for drawing in self.drawings:
@@ -92,7 +105,7 @@ def worksheet_pdf(sheet: Worksheet) -> bytes:
                 package_cache_path=root,
             )
         except typst.TypstError as error:
-            raise FigureError("A picture of this worksheet is damaged.") from error
+            raise FigureError(N_("A picture of this worksheet is damaged.")) from error
     return made
 
 
@@ -108,6 +121,8 @@ def _plain(sheet: Worksheet) -> dict[str, object]:
     """Return what the template reads; texts are data in it and never markup."""
     millimetres = 25.4 / 96
     return {
+        "language": current(),
+        "words": {name: tr(words) for name, words in _WORDS.items()},
         "title": sheet.title,
         "about": sheet.about,
         "summary": sheet.summary,

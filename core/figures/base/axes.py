@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...language import N_, tr
-from .labels import NBSP, show_token
+from .labels import NBSP, show_token, unspaced
 from .paper import SMALL, Paper
 from .sheet import Properties, Sheet
 from .theme import Theme
@@ -31,6 +31,8 @@ def axis(theme: Theme, title: str = "", standoff: int = 4, /, **properties: obje
     outside the figure, a third of the update time of a figure of tokens.
     """
     font = {"size": 12, "color": theme.muted}
+    if isinstance(labels := properties.get("ticktext"), list):
+        properties["ticktext"] = [unspaced(label) for label in labels]
     return {
         "fixedrange": True,
         "automargin": False,

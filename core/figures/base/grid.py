@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ...decoding.counting import nth
 from ...language import tr
 from .axes import axis, top_axis
-from .labels import NBSP, show_token
+from .labels import NBSP, show_token, unspaced
 from .marks import (
     CLEAR,
     PAPER,
@@ -281,7 +281,7 @@ def probability_cells(
         "outlinewidth": 0,
         "tickmode": "array",
         "tickvals": [0, 0.5, 1],
-        "ticktext": ["0", tr("probability"), f"100{NBSP}%"],
+        "ticktext": ["0", tr("probability"), unspaced(f"100{NBSP}%")],
         "ticklabeloverflow": "allow",
         "tickfont": {"size": SMALL, "color": sheet.theme.muted},
     }

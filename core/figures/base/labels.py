@@ -14,7 +14,7 @@ from ...decoding.config import MethodConfig
 from ...decoding.reading.types import is_reading, text_of
 from ...decoding.record.trace import Trace
 from ...decoding.shaping.config import PENALTIES, SETTINGS, Shaping, parts_of
-from ...language import N_, tr
+from ...language import N_, current, tr
 from .paper import SCREEN, Paper
 
 NBSP = "\u00a0"
@@ -117,19 +117,27 @@ def exact_plain(text: str) -> str:
     return text.translate(_EXACT_MARKS)
 
 
+def unspaced(text: str) -> str:
+    """Return a label without the space before a percent sign, where the language has none."""
+    return text.replace(f"{NBSP}%", "%") if current() in _UNSPACED else text
+
+
 def percent(prob: float) -> str:
     """Return a probability as a percentage that stays readable if it is tiny."""
-    value = 100 * prob
+    return unspaced(f"{_hundredths(100 * prob)}{NBSP}%")
+
+
+def _hundredths(value: float) -> str:
     if value == 0:
-        return f"0{NBSP}%"
+        return "0"
     if 0 < value < 0.0001:
-        return f"<{NBSP}0.0001{NBSP}%"
+        return f"<{NBSP}0.0001"
     if value >= 1:
         shown = f"{value:.1f}"
         if shown == "100.0":
-            return f"100{NBSP}%" if value >= 99.9999 else f">{NBSP}99.9{NBSP}%"
-        return f"{shown}{NBSP}%"
-    return f"{float(f'{value:.2g}'):f}".rstrip("0").rstrip(".") + f"{NBSP}%"
+            return "100" if value >= 99.9999 else f">{NBSP}99.9"
+        return shown
+    return f"{float(f'{value:.2g}'):f}".rstrip("0").rstrip(".")
 
 
 def percent_ticks(top: float, count: int = 4) -> dict[str, object]:
@@ -158,6 +166,8 @@ def milliseconds(seconds: float) -> str:
     return f"{value:,.{digits}f}{NBSP}ms"
 
 
+# Languages that write 95%, without a space.
+_UNSPACED = frozenset({"ja", "ko"})
 _STAGE_WORDS = {
     "forced": N_("forcing"),
     "server": N_("the server's draw"),

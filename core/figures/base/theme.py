@@ -93,8 +93,9 @@ class Theme:
         return on_ramp(self.uncertainty, share)
 
     def in_words(self, text: str) -> str:
-        """Replace `{hue}` and `{Hue}` in a trusted text by the theme's word for a colour."""
-        return text.format(hue=self.hue, Hue=self.hue.capitalize())
+        """Return a declared text, with the theme's word for a colour as `{hue}` and `{Hue}`."""
+        hue = tr(self.hue)
+        return tr(text, hue=hue, Hue=hue.capitalize())
 
     def token_words(self, name: str) -> str:
         """Return the words of a key for a number that is drawn in its token's own colour."""

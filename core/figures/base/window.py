@@ -44,7 +44,7 @@ class ShownPart:
         """Return the text as a sentence; empty if all columns are shown, or beside a page's
         pager.
         """
-        return f"{self.words}." if paper.printed and not self.whole else ""
+        return tr("{part}.", part=self.words) if paper.printed and not self.whole else ""
 
     def tell(self, sheet: Sheet, holds: Callable[[float], int] | None = None) -> None:
         """Write the shown columns into the figure's meta, so that its table holds the same.

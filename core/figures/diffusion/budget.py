@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from ...decoding.counting import counted
 from ...decoding.diffusion.types import DiffusionBudget, ForwardsPoint
 from ...evaluation.scoring.intervals import wilson
+from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import lines, plain_name
@@ -16,11 +18,11 @@ from ..base.theme import LIGHT, Theme
 
 # Marks of the orders, with their signs in the key.
 ORDERS = {
-    "confidence": ("most confident", "circle", "●"),
-    "margin": ("margin", "square", "■"),
-    "entropy": ("entropy bound", "diamond", "◆"),
-    "random": ("random", "x", "✕"),
-    "left_to_right": ("left to right", "triangle-up", "▲"),
+    "confidence": (N_("most confident"), "circle", "●"),
+    "margin": (N_("margin"), "square", "■"),
+    "entropy": (N_("entropy bound"), "diamond", "◆"),
+    "random": (N_("random"), "x", "✕"),
+    "left_to_right": (N_("left to right"), "triangle-up", "▲"),
 }
 
 
@@ -37,21 +39,26 @@ def _colors(theme: Theme) -> dict[str, str]:
 
 
 @figure(
-    "Forwards against right answers",
-    lambda budget: f"{plain_name(budget.model_id, 80)} · {budget.questions}",
+    N_("Forwards against right answers"),
+    lambda budget: f"{plain_name(budget.model_id, 80)} · {tr(budget.questions)}",
     diffusion_budget_data,
-    subtitle="Fewer forwards fill more tokens at once. Bars: 95 % Wilson intervals.",
+    subtitle=N_("Fewer forwards fill more tokens at once. Bars: 95 % Wilson intervals."),
     alt=lambda budget: (
-        "Share of right answers by mean number of forwards for an answer:",
+        tr("Share of right answers by mean number of forwards for an answer:"),
         "; ".join(
-            f"{ORDERS[p.order][0]} {100 * p.right / p.asked:.0f} % with {p.forwards:.1f} forwards"
+            tr(
+                "{order} {share:.0f} % with {forwards:.1f} forwards",
+                order=tr(ORDERS[p.order][0]),
+                share=100 * p.right / p.asked,
+                forwards=p.forwards,
+            )
             for p in budget.points
         )
         + ".",
     ),
     key=lambda budget, theme: [
         [
-            (_colors(theme)[order], ORDERS[order][0], ORDERS[order][2])
+            (_colors(theme)[order], tr(ORDERS[order][0]), ORDERS[order][2])
             for order in dict.fromkeys(point.order for point in budget.points)
         ]
     ],
@@ -61,7 +68,7 @@ def diffusion_budget(
 ) -> Sheet | str:
     """Draw the share of right answers of each way of filling over its forwards for an answer."""
     if not budget.points:
-        return "Nothing was measured."
+        return tr("Nothing was measured.")
     most = max(point.forwards for point in budget.points)
     ordered = sorted(budget.points, key=lambda point: (list(ORDERS).index(point.order),
                                                        point.forwards))  # fmt: skip
@@ -73,20 +80,21 @@ def diffusion_budget(
         right=22,
         below=66,
         key_offset=46,
-        rows="right answers",
+        rows=tr("right answers"),
         traces=[
             _line(list(points), _colors(theme)[order], theme)
             for order, points in groupby(ordered, lambda point: point.order)
         ],
         layout={
-            "xaxis": axis(theme, "forwards for an answer", 6, range=[0, 1.05 * most], nticks=9),
+            "xaxis": axis(theme, tr("forwards for an answer"), 6, range=[0, 1.05 * most], nticks=9),
             "yaxis": axis(theme, range=[-0.02, 1.04], **PERCENT_TICKS),
         },
     )
 
 
 def _line(points: list[ForwardsPoint], color: str, theme: Theme) -> Properties:
-    name, symbol, _ = ORDERS[points[0].order]
+    words, symbol, _ = ORDERS[points[0].order]
+    name = tr(words)
     shares = [wilson(point.right, point.asked) for point in points]
     return {
         "type": "scatter",
@@ -109,10 +117,15 @@ def _line(points: list[ForwardsPoint], color: str, theme: Theme) -> Properties:
             [
                 lines(
                     f"<b>{name}</b>",
-                    f"{point.tokens_per_step} tokens a step"
+                    tr("{tokens} a step", tokens=counted(point.tokens_per_step, "token"))
                     if point.tokens_per_step
-                    else f"entropy bound {point.entropy_bound:g} nats",
-                    f"{point.right} of {point.asked} right, {point.forwards:.1f} forwards",
+                    else tr("entropy bound {bound:g} nats", bound=point.entropy_bound),
+                    tr(
+                        "{right} of {asked} right, {forwards:.1f} forwards",
+                        right=point.right,
+                        asked=point.asked,
+                        forwards=point.forwards,
+                    ),
                 )
                 for point in points
             ]

@@ -9,6 +9,7 @@ from ...decoding.counting import counted, nth
 from ...decoding.diffusion.canvas import canvas_steps, listed_in
 from ...decoding.diffusion.types import CanvasStep, OpenPosition
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.figure import TableRows, figure, table
 from ..base.grid import (
     GRID_LEFT,
@@ -31,7 +32,7 @@ from ..base.sheet import Sheet
 from ..base.theme import LIGHT, Theme
 from ..base.window import ShownPart, cut_window, numbered, window_of
 
-NOTHING_FILLED = "This run filled no position, so there is nothing to show."
+NOTHING_FILLED = N_("This run filled no position, so there is nothing to show.")
 # Positions that a window draws at most.
 _MOST_ROWS = 20
 
@@ -122,10 +123,21 @@ def _settled(trace: Trace, finished: CanvasStep) -> list[Filled]:
 def _alt(trace: Trace, steps: Sequence[CanvasStep], rows: Sequence[int]) -> Sequence[str]:
     filled = [f for f in filled_positions(trace) if steps[0].index <= f.step <= steps[-1].index]
     return (
-        f"Grid of positions {nth(rows[0])} to {nth(rows[-1])} over steps {nth(steps[0].index)} to "
-        f"{nth(steps[-1].index)}. Filled, in this order:",
+        tr(
+            "Grid of positions {top} to {bottom} over steps {first} to {last}. Filled, in this "
+            "order:",
+            top=nth(rows[0]),
+            bottom=nth(rows[-1]),
+            first=nth(steps[0].index),
+            last=nth(steps[-1].index),
+        ),
         "; ".join(
-            f"{visible_token(f.text, 16)} at position {nth(f.position)} with {percent(f.prob)}"
+            tr(
+                "{token} at position {position} with {probability}",
+                token=visible_token(f.text, 16),
+                position=nth(f.position),
+                probability=percent(f.prob),
+            )
             for f in filled[:12]
         )
         + ".",
@@ -133,19 +145,19 @@ def _alt(trace: Trace, steps: Sequence[CanvasStep], rows: Sequence[int]) -> Sequ
 
 
 @figure(
-    "The canvas as it fills",
+    N_("The canvas as it fills"),
     settings_caption,
     canvas_fill_data,
     subtitle=lambda theme, paper, part: (
         part.sentence(paper),
-        theme.in_words("{Hue}: how sure the model was of a position’s token."),
+        theme.in_words(N_("{Hue}: how sure the model was of a position’s token.")),
     ),
     alt=_alt,
     key=lambda theme, steps: [
         [
-            (theme.accent, "kept by this step", "<b>□</b>"),
-            any(step.remasked for step in steps) and (theme.muted, "masked again", "▨"),
-            any(step.canvas for step in steps) and (theme.muted, "new noise", "▨"),
+            (theme.accent, tr("kept by this step"), "<b>□</b>"),
+            any(step.remasked for step in steps) and (theme.muted, tr("masked again"), "▨"),
+            any(step.canvas for step in steps) and (theme.muted, tr("new noise"), "▨"),
         ]
     ],
 )
@@ -170,7 +182,7 @@ def canvas_fill(
     """
     steps = canvas_steps(trace)
     if not steps:
-        return NOTHING_FILLED
+        return tr(NOTHING_FILLED)
     held = wide_columns(paper.window)
     first, held = cut_window(min(max(first, 0), len(steps) - 1), columns or held, held, None)
     shown = window_of(steps, first, held)
@@ -178,7 +190,10 @@ def canvas_fill(
     rows = rows_of(shown, selected)
     fewest = min(8, wide_columns(paper.window))
     frame = frame_of([0.0] * len(shown), paper.width, max(len(shown), fewest))
-    names = [f"{'position ' if at == 0 else ''}{nth(row)}" for at, row in enumerate(rows)]
+    names = [
+        str(nth(row)) if at else tr("position {position}", position=nth(row))
+        for at, row in enumerate(rows)
+    ]
     sheet = Sheet(
         theme,
         paper,
@@ -191,7 +206,7 @@ def canvas_fill(
     )
     cells = _cells(trace, shown, rows)
     numbers = range(part.first, part.last)
-    add_grid(sheet, cells, names, numbers, frame, None, names=("step", "filled"))
+    add_grid(sheet, cells, names, numbers, frame, None, names=(tr("step"), tr("filled")))
     part.tell(sheet, wide_columns)
     return sheet
 
@@ -234,8 +249,12 @@ def _cells(trace: Trace, steps: Sequence[CanvasStep], rows: Sequence[int]) -> li
                 again = done.masked_again == step.index
                 hover = lines(
                     f"<b>{show_token(done.text, 40)}</b>",
-                    f"filled at step {nth(done.step)} with probability {percent(done.prob)}",
-                    again and f"masked again at step {nth(step.index)}",
+                    tr(
+                        "filled at step {step} with probability {probability}",
+                        step=nth(done.step),
+                        probability=percent(done.prob),
+                    ),
+                    again and tr("masked again at step {step}", step=nth(step.index)),
                 )
                 cells.append(Cell(column, row, None, done.text, hover, key, faded=again))
     return cells
@@ -250,17 +269,30 @@ def _noise_after(step: CanvasStep, steps: Sequence[CanvasStep]) -> dict[int, str
 
 
 def _hover(step: CanvasStep, here: OpenPosition) -> str:
-    stays, goes, before = "filled", "stays masked", ""
+    stays, goes, before = N_("filled"), N_("proposed, stays masked"), ""
     if step.canvas:
-        stays, goes = "accepted", "replaced by noise"
+        stays, goes = N_("accepted"), N_("proposed, replaced by noise")
         on_it = step.canvas[here.position - step.open[0].position].text
-        before = f"on the canvas before: {show_token(on_it, 40)}"
+        before = tr("on the canvas before: {token}", token=show_token(on_it, 40))
     return lines(
         f"<b>{show_token(here.text, 40)}</b>",
-        f"step {nth(step.index)} · position {nth(here.position)}: "
-        f"{stays if here.filled else f'proposed, {goes}'}",
+        tr(
+            "step {step} · position {position}: {result}",
+            step=nth(step.index),
+            position=nth(here.position),
+            result=tr(stays if here.filled else goes),
+        ),
         before,
-        f"probability {percent(here.prob)} · entropy {here.entropy:.3f} nats",
+        certainty(here),
+    )
+
+
+def certainty(here: OpenPosition) -> str:
+    """Return probability and entropy of a position's proposal, for a hover text."""
+    return tr(
+        "probability {probability} · entropy {entropy:.3f} nats",
+        probability=percent(here.prob),
+        entropy=here.entropy,
     )
 
 
@@ -269,11 +301,14 @@ def _head(step: CanvasStep) -> str:
     tokens = ", ".join(show_token(one.text, 20) for one in kept[:8])
     left = len(step.open) - len(kept)
     return lines(
-        f"<b>step {nth(step.index)}</b>",
-        f"{'accepted' if step.canvas else 'filled'}: {tokens}",
-        bool(step.remasked) and f"masked again: {counted(len(step.remasked), 'token')}",
-        bool(step.filled and step.canvas) and "the canvas is finished",
-        f"{counted(left, 'position')} replaced by noise"
+        f"<b>{tr('step {step}', step=nth(step.index))}</b>",
+        tr("accepted: {tokens}", tokens=tokens)
         if step.canvas
-        else f"{counted(left, 'open position')} of the block left",
+        else tr("filled: {tokens}", tokens=tokens),
+        bool(step.remasked)
+        and tr("masked again: {tokens}", tokens=counted(len(step.remasked), "token")),
+        bool(step.filled and step.canvas) and tr("the canvas is finished"),
+        tr("{positions} replaced by noise", positions=counted(left, "position"))
+        if step.canvas
+        else tr("{positions} of the block left", positions=counted(left, "open position")),
     )

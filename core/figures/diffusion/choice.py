@@ -9,6 +9,7 @@ from ...decoding.diffusion.canvas import canvas_steps
 from ...decoding.diffusion.config import Diffusion
 from ...decoding.diffusion.types import CanvasStep, OpenPosition
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import axis, token_sheet
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -24,16 +25,23 @@ from ..base.marks import add_frame, hover_texts
 from ..base.paper import SCREEN, Paper
 from ..base.sheet import Properties, Sheet, no_selection
 from ..base.theme import LIGHT, Theme
-from .canvas import filled_positions
+from .canvas import certainty, filled_positions
 
 # Title of the axis for each order; the highest scores come first.
 _SCORES = {
-    "confidence": "probability",
-    "margin": "gap of the two likeliest",
-    "entropy": "−entropy, nats",
-    "random": "random number",
-    "left_to_right": "−position",
+    "confidence": N_("probability"),
+    "margin": N_("gap of the two likeliest"),
+    "entropy": N_("−entropy, nats"),
+    "random": N_("random number"),
+    "left_to_right": N_("−position"),
 }
+
+
+_REASON = N_("Position {position} ({token}) was number {number} of {count}: {score}.")
+_REASON_WITH_GAPS = N_(
+    "Position {position} ({token}) was number {number} of {count}: {score}; on its left {open} "
+    "stayed open."
+)
 
 
 def choosing_step(trace: Trace, position: int | None) -> CanvasStep | None:
@@ -83,28 +91,37 @@ def _reason(
     if title != _SCORES["confidence"]:
         score = f"{here.score:.3f}".replace("-", "−")
     left = sum(one.position < position and not one.filled for one in step.open)
-    return (
-        f"Position {nth(position)} ({written(here.text, 12)}) was number "
-        f"{nth(_places(step).index(position))} of {len(step.open)}: {title} {score}"
-        + (f"; on its left {counted(left, 'position')} stayed open." if left else ".")
+    return tr(
+        _REASON_WITH_GAPS if left else _REASON,
+        position=nth(position),
+        token=written(here.text, 12),
+        number=nth(_places(step).index(position)),
+        count=len(step.open),
+        score=f"{tr(title)} {score}",
+        open=counted(left, "position"),
     )
 
 
 @figure(
-    "Why it came then",
+    N_("Why it came then"),
     settings_caption,
     fill_choice_data,
     subtitle=lambda step, position, title: (
-        f"Step {nth(step.index)} kept {counted(sum(o.filled for o in step.open), 'token')} of "
-        f"{len(step.open)}, the highest scores first.",
+        tr(
+            "Step {step} kept {tokens} of {count}, the highest scores first.",
+            step=nth(step.index),
+            tokens=counted(sum(o.filled for o in step.open), "token"),
+            count=len(step.open),
+        ),
         _reason(step, position, title, show_token),
     ),
     alt=lambda step, position, title: (
-        f"Scores of the open positions at step {nth(step.index)}. {_reason(step, position, title)} "
-        "By falling score:",
+        tr("Scores of the open positions at step {step}.", step=nth(step.index)),
+        _reason(step, position, title),
+        tr("By falling score:"),
         "; ".join(_named(step, place) for place in _places(step)[:12]) + ".",
     ),
-    key=lambda theme: [[(theme.first, "kept by the step"), (theme.muted, "left open")]],
+    key=lambda theme: [[(theme.first, tr("kept by the step")), (theme.muted, tr("left open"))]],
 )
 def fill_choice(
     trace: Trace, position: int | None, *, theme: Theme = LIGHT, paper: Paper = SCREEN
@@ -115,7 +132,7 @@ def fill_choice(
     """
     step = choosing_step(trace, position)
     if step is None or position is None:
-        return no_selection(paper, "position", "a cell of the canvas")
+        return no_selection(paper, N_("position"), N_("a cell of the canvas"))
     order = trace.require(Diffusion).config.order
     title = _SCORES["entropy" if step.canvas else order]
     scores = [one.score for one in step.open]
@@ -127,8 +144,8 @@ def fill_choice(
         theme,
         paper,
         [(number, one.text) for number, one in zip(numbers, step.open, strict=True)],
-        axis(theme, title, 6, range=ends, **ticks),
-        title="proposed token and its position",
+        axis(theme, tr(title), 6, range=ends, **ticks),
+        title=N_("proposed token and its position"),
         facts={"step": step, "position": position, "title": title},
     )
     sheet.traces = [_bars(step, numbers, theme)]
@@ -141,7 +158,12 @@ def fill_choice(
 
 def _named(step: CanvasStep, position: int) -> str:
     here = next(one for one in step.open if one.position == position)
-    return f"{visible_token(here.text, 16)} at position {nth(position)} with {here.score:.3f}"
+    return tr(
+        "{token} at position {position} with {score:.3f}",
+        token=visible_token(here.text, 16),
+        position=nth(position),
+        score=here.score,
+    )
 
 
 def _bars(step: CanvasStep, numbers: Sequence[int], theme: Theme) -> Properties:
@@ -160,8 +182,12 @@ def _bars(step: CanvasStep, numbers: Sequence[int], theme: Theme) -> Properties:
 def _hover(step: CanvasStep, one: OpenPosition) -> str:
     return lines(
         f"<b>{show_token(one.text, 40)}</b>",
-        f"position {nth(one.position)} · step {nth(step.index)}: "
-        f"{'kept' if one.filled else 'left open'}",
-        f"score {one.score:.4f}",
-        f"probability {percent(one.prob)} · entropy {one.entropy:.3f} nats",
+        tr(
+            "step {step} · position {position}: {result}",
+            step=nth(step.index),
+            position=nth(one.position),
+            result=tr("kept") if one.filled else tr("left open"),
+        ),
+        tr("score {score:.4f}", score=one.score),
+        certainty(one),
     )

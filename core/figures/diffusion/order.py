@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...decoding.counting import counted, nth
 from ...decoding.diffusion.canvas import canvas_steps, forwards_of
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import axis, token_sheet
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -48,26 +49,37 @@ def fill_order_data(trace: Trace) -> TableRows:
 
 
 @figure(
-    "The order of filling",
+    N_("The order of filling"),
     settings_caption,
     fill_order_data,
     subtitle=lambda trace, early, again: (
-        f"{counted(forwards_of(trace), 'forward')} for {counted(len(trace.token_ids), 'token')}.",
+        tr(
+            "{forwards} for {tokens}.",
+            forwards=counted(forwards_of(trace), "forward"),
+            tokens=counted(len(trace.token_ids), "token"),
+        ),
         any(step.canvas for step in canvas_steps(trace))
-        and "A token’s step is the one since which it has been the likeliest.",
-        early > 0 and f"{counted(early, 'token')} came before one on the left.",
-        again > 0 and f"Masked again on the way: {counted(again, 'token')}.",
+        and tr("A token’s step is the one since which it has been the likeliest."),
+        early > 0 and tr("{tokens} came before one on the left.", tokens=counted(early, "token")),
+        again > 0 and tr("Masked again on the way: {tokens}.", tokens=counted(again, "token")),
     ),
     alt=lambda filled, early: (
-        f"The step at which each of {len(filled)} positions was filled; "
-        f"{counted(early, 'position')} before a position on the left. By position:",
-        "; ".join(f"{visible_token(one.text, 16)} at step {nth(one.step)}" for one in filled[:24])
+        tr(
+            "The step at which each of {count} positions was filled; {early} before a position on "
+            "the left. By position:",
+            count=len(filled),
+            early=counted(early, "position"),
+        ),
+        "; ".join(
+            tr("{token} at step {step}", token=visible_token(one.text, 16), step=nth(one.step))
+            for one in filled[:24]
+        )
         + ".",
     ),
     key=lambda theme: [
         [
-            (theme.first, "this run", "●"),
-            (theme.muted, "one token after the other (autoregressive)", "━"),
+            (theme.first, tr("this run"), "●"),
+            (theme.muted, tr("one token after the other (autoregressive)"), "━"),
         ]
     ],
 )
@@ -87,7 +99,7 @@ def fill_order(
     """
     filled = text_positions(trace)
     if not filled:
-        return NOTHING_FILLED
+        return tr(NOTHING_FILLED)
     numbers = [nth(one.position) for one in filled]
     steps = [nth(one.step) for one in filled]
     early = sum(one.step < max(other.step for other in filled[: at + 1])
@@ -97,8 +109,8 @@ def fill_order(
         theme,
         paper,
         [(number, one.text) for number, one in zip(numbers, filled, strict=True)],
-        axis(theme, "filled at step", 6, range=[0.4, top], nticks=8),
-        title="token and its position",
+        axis(theme, tr("filled at step"), 6, range=[0.4, top], nticks=8),
+        title=N_("token and its position"),
         facts={
             "filled": filled,
             "early": early,
@@ -119,8 +131,12 @@ def _marks(filled: Sequence[Filled], theme: Theme) -> list[Properties]:
     hovers = [
         lines(
             f"<b>{show_token(one.text, 40)}</b>",
-            f"position {nth(one.position)} · filled at step {nth(one.step)}",
-            f"probability {percent(one.prob)}",
+            tr(
+                "position {position} · filled at step {step}",
+                position=nth(one.position),
+                step=nth(one.step),
+            ),
+            tr("probability {probability}", probability=percent(one.prob)),
         )
         for one in filled
     ]

@@ -8,10 +8,12 @@ from ...decoding.counting import counted, nth
 from ...decoding.diffusion.canvas import canvas_steps
 from ...decoding.diffusion.types import OpenCandidate
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import axis, named_axis
 from ..base.figure import TableRows, figure, table
 from ..base.grid import probability_cells
 from ..base.labels import (
+    lines,
     percent,
     settings_caption,
     show_token,
@@ -56,19 +58,33 @@ def canvas_position_data(trace: Trace, position: int) -> TableRows:
 
 
 @figure(
-    "One position over the steps",
+    N_("One position over the steps"),
     settings_caption,
     canvas_position_data,
     subtitle=lambda position, theme, steps: (
-        f"Position {nth(position)}, open for {counted(len(steps), 'step')}.",
-        theme.in_words("{Hue}: probability. Empty: not among the likeliest five."),
+        tr(
+            "Position {position}, open for {steps}.",
+            position=nth(position),
+            steps=counted(len(steps), "step"),
+        ),
+        theme.in_words(N_("{Hue}: probability. Empty: not among the likeliest five.")),
     ),
-    alt=lambda position, steps, tokens, last: (
-        f"Candidates of position {nth(position)} at steps {nth(steps[0])} to {nth(steps[-1])}:",
+    alt=lambda position, steps, tokens, filled: (
+        tr(
+            "Candidates of position {position} at steps {first} to {last}:",
+            position=nth(position),
+            first=nth(steps[0]),
+            last=nth(steps[-1]),
+        ),
         ", ".join(visible_token(text, 16) for text in tokens.values()) + ".",
-        last,
+        filled
+        and tr(
+            "{token} was filled with {probability}.",
+            token=visible_token(filled.text, 16),
+            probability=percent(filled.prob),
+        ),
     ),
-    key=lambda theme: [[(theme.accent, "filled at this step", "<b>□</b>")]],
+    key=lambda theme: [[(theme.accent, tr("filled at this step"), "<b>□</b>")]],
 )
 def canvas_position(
     trace: Trace,
@@ -80,7 +96,7 @@ def canvas_position(
     """Draw the likeliest tokens of one position down, and the steps at which it was open across."""
     seen = [] if position is None else _seen(trace, position)
     if position is None or not seen:
-        return no_selection(paper, "position", "a cell of the canvas")
+        return no_selection(paper, N_("position"), N_("a cell of the canvas"))
     best: dict[int, float] = {}
     for _, candidate in seen:
         best[candidate.token_id] = max(best.get(candidate.token_id, 0.0), candidate.prob)
@@ -96,15 +112,10 @@ def canvas_position(
         f"{chosen_label(show_token(text, _LABEL), theme, token == taken)} "
         for token, text in tokens.items()
     ]
-    last = (
-        f"{visible_token(filled.text, 16)} was filled with {percent(filled.prob)}."
-        if filled
-        else ""
-    )
     sheet = Sheet(
         theme,
         paper,
-        facts={"steps": steps, "tokens": tokens, "last": last},
+        facts={"steps": steps, "tokens": tokens, "filled": filled},
         plot_height=24 * len(tokens),
         left=left,
         below=96,
@@ -112,7 +123,7 @@ def canvas_position(
         layout={
             "xaxis": axis(
                 theme,
-                "step",
+                tr("step"),
                 12,
                 range=[nth(steps[0]) - 0.5, max(nth(steps[-1]), nth(steps[0]) + 7) + 0.5],
                 nticks=9,
@@ -142,11 +153,12 @@ def _heat(
     ]
     hovers = [
         [
-            f"<b>{show_token(tokens[token], 40)}</b><br>step {nth(step)}<br>"
-            + (
-                "not among the likeliest five"
+            lines(
+                f"<b>{show_token(tokens[token], 40)}</b>",
+                tr("step {step}", step=nth(step)),
+                tr("not among the likeliest five")
                 if (step, token) not in probs
-                else percent(probs[step, token])
+                else percent(probs[step, token]),
             )
             for step in range(steps[0], steps[-1] + 1)
         ]

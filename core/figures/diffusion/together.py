@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...decoding.counting import counted, nth
+from ...decoding.counting import nth
 from ...decoding.diffusion.types import TogetherToken
 from ...decoding.record.trace import Trace
+from ...language import N_, tr
 from ..base.axes import axis, token_sheet
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -49,27 +50,30 @@ def filled_together_data(tokens: Sequence[TogetherToken]) -> TableRows:
 
 
 @figure(
-    "Tokens filled together",
+    N_("Tokens filled together"),
     settings_caption,
     filled_together_data,
     subtitle=lambda gains: (
-        "ln(sequential / parallel probability) of each token.",
-        f"All together: {sum(gains):+.2f} nats.".replace("-", "−"),
+        tr("ln(sequential / parallel probability) of each token."),
+        tr("All together: {sum} nats.", sum=f"{sum(gains):+.2f}".replace("-", "−")),
     ),
     alt=lambda ordered, gains: (
-        f"Difference of sequential and parallel log-probability of {len(ordered)} tokens that were "
-        f"filled with others in one step; {counted(sum(g < -0.1 for g in gains), 'token')} fits "
-        "the others less. The worst:",
+        tr(
+            "Difference of sequential and parallel log-probability of {count} tokens that were "
+            "filled with others in one step; number that fits the others less: {less}. The worst:",
+            count=len(ordered),
+            less=sum(gain < -0.1 for gain in gains),
+        ),
         "; ".join(
-            f"{visible_token(one.text, 16)} {gain:+.2f} nats"
+            tr("{token} {gain:+.2f} nats", token=visible_token(one.text, 16), gain=gain)
             for gain, one in sorted(zip(gains, ordered, strict=True))[:5]
         )
         + ".",
     ),
     key=lambda theme: [
         [
-            (theme.first, "fits the step's other tokens better"),
-            (theme.wrong, "fits them less"),
+            (theme.first, tr("fits the step's other tokens better")),
+            (theme.wrong, tr("fits them less")),
         ]
     ],
 )
@@ -86,7 +90,7 @@ def filled_together(
     A click on a bar hands over `customdata = [step, position]`.
     """
     if not tokens:
-        return "Every step filled one token, so no two were filled together."
+        return tr("Every step filled one token, so no two were filled together.")
     ordered = sorted(tokens, key=lambda one: one.position)
     gains = [_gain(one) for one in ordered]
     low, high = min(*gains, -0.5), max(*gains, 0.5)
@@ -95,8 +99,8 @@ def filled_together(
         theme,
         paper,
         [(number, one.text) for number, one in zip(numbers, ordered, strict=True)],
-        axis(theme, "difference, nats", 6, range=[1.08 * low, 1.08 * high], nticks=7),
-        title="token and its position",
+        axis(theme, tr("difference, nats"), 6, range=[1.08 * low, 1.08 * high], nticks=7),
+        title=N_("token and its position"),
         facts={"ordered": ordered, "gains": gains},
     )
     sheet.traces = [
@@ -112,9 +116,13 @@ def filled_together(
                 [
                     lines(
                         f"<b>{show_token(one.text, 40)}</b>",
-                        f"position {nth(one.position)} · step {nth(one.step)}",
-                        f"parallel {percent(one.prob)}",
-                        f"sequential {percent(one.prob_after)}",
+                        tr(
+                            "position {position} · step {step}",
+                            position=nth(one.position),
+                            step=nth(one.step),
+                        ),
+                        tr("parallel {probability}", probability=percent(one.prob)),
+                        tr("sequential {probability}", probability=percent(one.prob_after)),
                     )
                     for one in ordered
                 ]

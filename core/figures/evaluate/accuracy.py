@@ -7,7 +7,7 @@ from ...evaluation.plan.types import Evaluation
 from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.figure import TableRows, figure, table
-from ..base.labels import NBSP, escaped, plain_name, table_text
+from ..base.labels import NBSP, escaped, plain_name, table_text, unspaced
 from ..base.marks import label_bar
 from ..base.measure import fitted, wrapped_markup
 from ..base.paper import SCREEN, Paper
@@ -110,7 +110,9 @@ def evaluate_accuracy(
     for at, (way, lines) in enumerate(zip(ways, costs, strict=True)):
         name = fitted(plain_name(way.way, 2 * _NAME), room - _SHARE, 12, "sans bold")
         label_bar(sheet, at + _NAMED / row, f"<b>{escaped(name)}</b>")
-        label_bar(sheet, at + _NAMED / row, f"<b>{way.correct.percent:g}{NBSP}%</b>", right=True)
+        label_bar(
+            sheet, at + _NAMED / row, unspaced(f"<b>{way.correct.percent:g}{NBSP}%</b>"), right=True
+        )
         label_bar(
             sheet,
             at + (_COSTS + _LINE * (len(lines) - 1)) / row,

@@ -8,7 +8,7 @@ from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.color import blend
 from ..base.figure import TableRows, figure, table
-from ..base.labels import NBSP, escaped, plain_name, table_text
+from ..base.labels import NBSP, escaped, plain_name, table_text, unspaced
 from ..base.marks import hover_texts, label_bar
 from ..base.measure import fitted
 from ..base.paper import SCREEN, Paper
@@ -96,7 +96,7 @@ def evaluate_variety(
     )
     for at, way in enumerate(ways):
         name = fitted(plain_name(way.way, 2 * _NAME), room - _SHARE, 12, "sans bold")
-        share = f"<b>{100 * way.replies.value:.0f}{NBSP}%</b>"
+        share = unspaced(f"<b>{100 * way.replies.value:.0f}{NBSP}%</b>")
         label_bar(sheet, at + _NAMED / _ROW, f"<b>{escaped(name)}</b>")
         label_bar(sheet, at + _NAMED / _ROW, share, right=True)
         label_bar(sheet, at + _BELOW / _ROW, _words(way), size=_COST_SIZE)

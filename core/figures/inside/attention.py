@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ...decoding.counting import nth
 from ...decoding.inside.types import Attention
+from ...language import N_, tr
 from ..base.axes import axis, top_axis
 from ..base.figure import TableRows, figure, table
 from ..base.grid import probability_cells
@@ -21,6 +22,22 @@ from ..base.window import ShownPart, cut_window, numbered
 _ROW, _LEFT, _MOST_ROWS = 15, 66, 64
 # Width of a column of text, px.
 _COLUMN = 24
+_BY_MEANS = N_(
+    "From position {position}, {token}, to each position up to itself, by the mean of each "
+    "layer's heads; a row adds up to 100&#160;%."
+)
+_BY_HEADS = N_(
+    "From position {position}, {token}, to each position up to itself, by each head; a row adds "
+    "up to 100&#160;%."
+)
+_BY_HEADS_OF_LAYER = N_(
+    "From position {position}, {token}, to each position up to itself, by each head of layer "
+    "{layer}; a row adds up to 100&#160;%."
+)
+_MEAN_HOVER = N_(
+    "<b>layer {layer}, mean of its heads</b><br>position {position}: {token}<br>{weight}"
+)
+_HEAD_HOVER = N_("<b>layer {layer}, head {head}</b><br>position {position}: {token}<br>{weight}")
 
 
 class _Line(NamedTuple):
@@ -52,21 +69,26 @@ def attention_map_data(
 
 
 @figure(
-    "Attention by layer and head",
+    N_("Attention by layer and head"),
     with_prompt,
     attention_map_data,
     subtitle=lambda attention, layer, paper, part, means: (
         part.sentence(paper),
-        f"From position {nth(attention.position)}, {show_token(attention.texts[-1], 24)}, to each "
-        "position up to itself, by",
-        ("the mean of each layer's heads" if means else "each head")
-        + ("" if layer is None else f" of layer {nth(layer)}")
-        + "; a row adds up to 100&#160;%.",
+        tr(
+            _BY_MEANS if means else _BY_HEADS if layer is None else _BY_HEADS_OF_LAYER,
+            position=nth(attention.position),
+            token=show_token(attention.texts[-1], 24),
+            layer=nth(layer or 0),
+        ),
     ),
     alt=lambda attention, heads, average: (
         (
-            f"Heatmap of attention from position {nth(attention.position)} in {len(heads)} rows.",
-            "On average it looks most at:",
+            tr(
+                "Heatmap of attention from position {position} in {rows} rows.",
+                position=nth(attention.position),
+                rows=len(heads),
+            ),
+            tr("On average it looks most at:"),
             ", ".join(
                 f"{visible_token(attention.texts[at], 24)} {100 * average[at]:.0f} %"
                 for at in sorted(range(len(average)), key=lambda at: -average[at])[:3]
@@ -74,7 +96,7 @@ def attention_map_data(
             + ".",
         )
         if heads
-        else "No layer of this model has attention weights to show."
+        else tr("No layer of this model has attention weights to show.")
     ),
 )
 def attention_map(
@@ -117,7 +139,7 @@ def attention_map(
     sheet.traces.append(_heat(sheet, attention, lines, places))
     _axes(sheet, attention, lines, places, count)
     part.tell(sheet, attention_columns)
-    sheet.explained.append(f"{theme.hue} of a cell: the weight")
+    sheet.explained.append(tr("{hue} of a cell: the weight", hue=tr(theme.hue)))
     return sheet
 
 
@@ -145,10 +167,14 @@ def _heat(
 ) -> Properties:
     hovers = [
         [
-            f"<b>layer {nth(line.layer)}, "
-            f"{'mean of its heads' if line.head is None else f'head {nth(line.head)}'}</b><br>"
-            f"position {nth(at)}: {show_token(attention.texts[at], 40)}"
-            f"<br>{percent(line.weights[at])}"
+            tr(
+                _MEAN_HOVER if line.head is None else _HEAD_HOVER,
+                layer=nth(line.layer),
+                head=nth(line.head or 0),
+                position=nth(at),
+                token=show_token(attention.texts[at], 40),
+                weight=percent(line.weights[at]),
+            )
             for at in places
         ]
         for line in lines
@@ -161,7 +187,7 @@ def _heat(
         "hovertemplate": "%{text}<extra></extra>",
     }
     cells = probability_cells(sheet, range(len(places)), weights, left=0, text=hovers, **look)
-    cells["colorbar"]["ticktext"][1] = "weight"
+    cells["colorbar"]["ticktext"][1] = tr("weight")
     return cells
 
 
@@ -180,7 +206,7 @@ def _axes(
     means = bool(lines) and lines[0].head is None
     sheet.layout["yaxis"] = axis(
         theme,
-        "layer" if means else "layer.head",
+        tr("layer") if means else tr("layer.head"),
         14,
         range=[len(lines) - 0.5, -0.5],
         showgrid=False,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...decoding.counting import counted, duration, nth
+from ...language import N_, tr
 from ...traces.data_path.steps import act_of, part_of, starts_step
 from ...traces.data_path.types import FunctionCall
 from ..base.axes import axis, bare_axis
@@ -26,14 +27,14 @@ _LONGEST = 60
 _PADDING, _LEAST = 8, 26
 # In the order of a step.
 ACTS = {
-    "forward": "forward",
-    "attention": "attention",
+    "forward": N_("forward"),
+    "attention": N_("attention"),
     "mlp": "MLP",
-    "shaping": "shaping",
-    "draw": "draw",
-    "text": "text",
-    "record": "recording of the step",
-    "other": "what calls them",
+    "shaping": N_("shaping"),
+    "draw": N_("draw"),
+    "text": N_("text"),
+    "record": N_("recording of the step"),
+    "other": N_("what calls them"),
 }
 _COLORS = {
     "forward": "sky",
@@ -82,23 +83,34 @@ def _color(act: str, theme: Theme) -> str:
 def _key(theme: Theme, shown: Sequence[_Mark]) -> list[list[tuple[str, str, str]]]:
     acts = [act for act in ACTS if any(mark.act == act for mark in shown)]
     entries = [
-        (theme.muted, ACTS[act], "□") if act == "other" else (_color(act, theme), ACTS[act], "■")
+        (theme.muted, tr(ACTS[act]), "□")
+        if act == "other"
+        else (_color(act, theme), tr(ACTS[act]), "■")
         for act in acts
     ]
     return [entries[at : at + 4] for at in range(0, len(entries), 4)]
 
 
 @figure(
-    "Flame chart of the calls",
+    N_("Flame chart of the calls"),
     with_prompt,
     flame_chart_data,
     subtitle=lambda what, total, marks, shown: (
-        f"Each bar is a call, below the one that made it; {what} took {duration(total)}.",
+        tr(
+            "Each bar is a call, below the one that made it; {calls} took {time}.",
+            calls=tr(what),
+            time=duration(total),
+        ),
         len(shown) < len(marks)
-        and f"Too short to be seen: {counted(len(marks) - len(shown), 'call')}.",
+        and tr("Too short to be seen: {calls}.", calls=counted(len(marks) - len(shown), "call")),
     ),
     alt=lambda what, total, marks: (
-        f"Flame chart of the {len(marks)} calls of {what}, {1e3 * total:.1f} ms. The longest:",
+        tr(
+            "Flame chart of the {number} calls of {calls}, {time:.1f} ms. The longest:",
+            number=len(marks),
+            calls=tr(what),
+            time=1e3 * total,
+        ),
         ", ".join(
             f"{mark.call.function} {1e3 * mark.call.seconds:.2f} ms"
             for mark in sorted(marks, key=lambda mark: -mark.call.seconds)[:5]
@@ -112,7 +124,7 @@ def flame_chart(
     *,
     caption: str,
     prompt: str = "",
-    what: str = "this step",
+    what: str = N_("this step"),
     first_step: int = -1,
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
@@ -121,13 +133,13 @@ def flame_chart(
 
     Args:
         prompt: prompt of the run; in print the caption names it.
-        what: description of the calls.
+        what: description of the calls, a declared text.
         first_step: step in which the calls begin; -1 for the prompt.
 
     A click on a bar hands over `customdata = [step index]`, -1 for the prompt.
     """
     if not calls:
-        return "Nothing was recorded here."
+        return tr("Nothing was recorded here.")
     start = calls[0].start
     total = max(max(call.start + call.seconds for call in calls) - start, 1e-9)
     marks = list(_marks(calls, 0, "other", first_step))
@@ -182,7 +194,11 @@ def _bars(marks: list[_Mark], act: str, start: float, scale: float, theme: Theme
                 f"<b>{escaped(call.function)}</b>",
                 f"{escaped(call.file)}:{call.line}",
                 f"{duration(call.seconds)} · "
-                + (f"step {nth(step)}" if step >= 0 else "the prompt, or around the steps"),
+                + (
+                    tr("step {step}", step=nth(step))
+                    if step >= 0
+                    else tr("the prompt, or around the steps")
+                ),
                 *(f"IN {escaped(name)}: {_short(text)}" for name, text in call.arguments[:6]),
                 call.result and f"OUT {_short(call.result)}",
             )
@@ -190,7 +206,7 @@ def _bars(marks: list[_Mark], act: str, start: float, scale: float, theme: Theme
     return {
         "type": "bar",
         "orientation": "h",
-        "name": ACTS[act],
+        "name": tr(ACTS[act]),
         "base": [1e3 * (mark.call.start - start) for mark in marks],
         "x": [1e3 * mark.call.seconds for mark in marks],
         "y": [mark.depth for mark in marks],

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from ...decoding.counting import nth
 from ...decoding.inside.types import Lens, LensPosition
+from ...language import N_, tr
 from ..base.figure import TableRows, figure, table
 from ..base.grid import (
     GRID_LEFT,
@@ -31,10 +32,14 @@ from ..base.window import ShownPart, cut_window, numbered, window_of
 Content: TypeAlias = Literal["token", "rank"]
 
 _SUBTITLES = {
-    "token": "Read upwards: the likeliest token if the model ended after that layer. {Hue}: its "
-    "probability.",
-    "rank": "Read upwards: the rank, after that layer, of the token that came out. {Hue}: the "
-    "likeliest token's probability.",
+    "token": N_(
+        "Read upwards: the likeliest token if the model ended after that layer. {Hue}: its "
+        "probability."
+    ),
+    "rank": N_(
+        "Read upwards: the rank, after that layer, of the token that came out. {Hue}: the "
+        "likeliest token's probability."
+    ),
 }
 
 
@@ -69,7 +74,7 @@ def lens_heatmap_data(lens: Lens, *, first: int = 0, columns: int | None = None)
 
 
 @figure(
-    "Logit lens by layer",
+    N_("Logit lens by layer"),
     with_prompt,
     lens_heatmap_data,
     subtitle=lambda show, theme, paper, part: (
@@ -77,15 +82,23 @@ def lens_heatmap_data(lens: Lens, *, first: int = 0, columns: int | None = None)
         theme.in_words(_SUBTITLES[show]),
     ),
     alt=lambda lens, numbers, last: (
-        f"Heatmap of the likeliest token after each of {len(lens.layers)} layers, positions "
-        f"{nth(numbers[0])} to {nth(numbers[-1])}. At the last one, from the embedding on:",
+        tr(
+            "Heatmap of the likeliest token after each of {layers} layers, positions {first} to "
+            "{last}. At the last one, from the embedding on:",
+            layers=len(lens.layers),
+            first=nth(numbers[0]),
+            last=nth(numbers[-1]),
+        ),
         " ".join(visible_token(cell.text, 24) for cell in last.cells) + ".",
-        f"{visible_token(last.next_text, 24)} came out; it was decided",
-        "by no layer."
+        tr("{token} came out; it was decided by no layer.", token=visible_token(last.next_text, 24))
         if last.decided is None
-        else f"at {'layer ' * (last.decided > 0)}{lens.layers[last.decided]}.",
+        else tr(
+            "{token} came out; it was decided at {layer}.",
+            token=visible_token(last.next_text, 24),
+            layer=_layer_words(lens.layers[last.decided]),
+        ),
     ),
-    key=lambda theme: [[(theme.accent, "decided here", "<b>□</b>")]],
+    key=lambda theme: [[(theme.accent, tr("decided here"), "<b>□</b>")]],
 )
 def lens_heatmap(
     lens: Lens,
@@ -118,7 +131,7 @@ def lens_heatmap(
     part = ShownPart("position", first, first + len(positions), count, lens.first)
     numbers = range(lens.first + part.first, lens.first + part.last)
     frame = frame_of([0.0] * len(positions), paper.width, max(len(positions), 3))
-    names = [*reversed(lens.layers), "token"]
+    names = [*(tr(name) for name in reversed(lens.layers)), tr("token")]
     cells = [
         cell
         for column, (at, position) in enumerate(zip(numbers, positions, strict=True))
@@ -133,17 +146,21 @@ def lens_heatmap(
         above=24,
         below=40,
     )
-    heads = ("position", "came out")
-    add_grid(sheet, cells, names, numbers, frame, selected, names=heads, title="layer")
+    heads = (tr("position"), tr("came out"))
+    add_grid(sheet, cells, names, numbers, frame, selected, names=heads, title=tr("layer"))
     part.tell(sheet, wide_columns)
     return sheet
+
+
+def _layer_words(name: str) -> str:
+    return tr("embedding") if name == "embedding" else tr("layer {layer}", layer=name)
 
 
 def _cells(lens: Lens, position: LensPosition, column: int, at: int, show: Content) -> list[Cell]:
     key, height = (at, position.next_id), len(lens.layers)
     came_out = show_token(position.next_text, 40)
-    head = f"position {nth(at)}: {show_token(position.text, 40)}"
-    hover = f"<b>{head}</b><br>came out next: {came_out}"
+    head = tr("position {position}: {token}", position=nth(at), token=show_token(position.text, 40))
+    hover = f"<b>{head}</b><br>{tr('came out next: {token}', token=came_out)}"
     return [
         Cell(column, -1, None, position.next_text, hover, key),
         Cell(column, height, None, position.text, hover, key),
@@ -154,9 +171,13 @@ def _cells(lens: Lens, position: LensPosition, column: int, at: int, show: Conte
                 cell.prob,
                 cell.text if show == "token" else f"{cell.rank:,}",
                 lines(
-                    f"<b>{'' if name == 'embedding' else 'layer '}{name}</b>, {head}",
-                    f"would say {show_token(cell.text, 40)} {percent(cell.prob)}",
-                    f"{came_out}, which came out: rank {cell.rank:,}",
+                    f"<b>{_layer_words(name)}</b>, {head}",
+                    tr(
+                        "would say {token} {probability}",
+                        token=show_token(cell.text, 40),
+                        probability=percent(cell.prob),
+                    ),
+                    tr("{token}, which came out: rank {rank:,}", token=came_out, rank=cell.rank),
                 ),
                 key,
                 ringed=position.decided == layer,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ...decoding.counting import counted, nth
 from ...decoding.inside.types import Forward, ModuleRun
+from ...language import N_, tr
 from ..base.axes import axis, named_axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -24,7 +25,13 @@ from ..base.theme import LIGHT, Theme
 
 # Maximum number of separate layers; of more, the mean is drawn.
 _MOST_LAYERS = 12
-_PARTS = {"norm": "norms", "attention": "attention", "mlp": "MLP", "other": "other"}
+# Names of the rows: of one layer, and of the mean over many.
+_PARTS = {
+    "norm": (N_("layer {layer} norms"), N_("a layer's norms")),
+    "attention": (N_("layer {layer} attention"), N_("a layer's attention")),
+    "mlp": (N_("layer {layer} MLP"), N_("a layer's MLP")),
+    "other": (N_("layer {layer} other"), N_("a layer's other modules")),
+}
 
 
 class _ModuleRow(NamedTuple):
@@ -59,25 +66,35 @@ def module_times_data(forwards: Sequence[tuple[str, Forward]]) -> TableRows:
 
 
 @figure(
-    "Time of the forward by module",
+    N_("Time of the forward by module"),
     with_prompt,
     module_times_data,
     subtitle=lambda forwards: [
-        f"{escaped(name[:1].upper() + name[1:])}: {counted(forward.tokens, 'token')}, "
-        f"{milliseconds(forward.seconds)}, {escaped(kept(forward))}."
+        tr(
+            "{forward}: {tokens}, {time}, {cache}.",
+            forward=escaped(tr(name)[:1].upper() + tr(name)[1:]),
+            tokens=counted(forward.tokens, "token"),
+            time=milliseconds(forward.seconds),
+            cache=escaped(kept(forward)),
+        )
         for name, forward in forwards
     ],
     alt=lambda forwards: (
-        "Bars of milliseconds, a row for each module.",
+        tr("Bars of milliseconds, a row for each module."),
         *(
-            f"{name}: {counted(forward.tokens, 'token')} in {1e3 * forward.seconds:.1f} ms, "
-            f"{kept(forward)}."
+            tr(
+                "{forward}: {tokens} in {time:.1f} ms, {cache}.",
+                forward=tr(name),
+                tokens=counted(forward.tokens, "token"),
+                time=1e3 * forward.seconds,
+                cache=kept(forward),
+            )
             for name, forward in forwards
         ),
     ),
     key=lambda forwards, theme: [
         [
-            ((theme.second, theme.first)[at % 2], escaped(name))
+            ((theme.second, theme.first)[at % 2], escaped(tr(name)))
             for at, (name, _) in enumerate(forwards)
         ]
     ],
@@ -94,7 +111,7 @@ def module_times(
 
     Args:
         prompt: prompt of the run; in print the caption names it.
-        forwards: pairs of a name and a forward: the prompt's and a single token's.
+        forwards: pairs of a declared name and a forward: the prompt's and a single token's.
     """
     tables = [(name, _rows(forward)) for name, forward in forwards]
     names = list(dict.fromkeys(row.name for _, rows in tables for row in rows))
@@ -130,18 +147,18 @@ def _rows(forward: Forward) -> list[_ModuleRow]:
     """Return embedding, each layer's parts, final norm and head, in the order of the forward."""
     layers = sorted({run.layer for run in forward.modules if run.layer is not None})
     outside = [run for run in forward.modules if run.layer is None and run.part != "other"]
-    first = [_ModuleRow("embedding", (run,)) for run in outside if run.part == "embedding"]
-    last = [_ModuleRow("last norm", (run,)) for run in outside if run.part == "norm"]
-    last += [_ModuleRow("head", (run,)) for run in outside if run.part == "head"]
+    first = [_ModuleRow(tr("embedding"), (run,)) for run in outside if run.part == "embedding"]
+    last = [_ModuleRow(tr("last norm"), (run,)) for run in outside if run.part == "norm"]
+    last += [_ModuleRow(tr("output head"), (run,)) for run in outside if run.part == "head"]
     many = len(layers) > _MOST_LAYERS
     rows = [
         _ModuleRow(
-            f"a layer's {word}" if many else f"layer {nth(group[0])} {word}",
+            tr(words[many], layer=nth(group[0])),
             tuple(run for run in forward.modules if run.layer in group and run.part == part),
             len(group),
         )
         for group in ([layers] if many else [[at] for at in layers])
-        for part, word in _PARTS.items()
+        for part, words in _PARTS.items()
     ]
     return [*first, *(row for row in rows if row.modules), *last]
 
@@ -152,7 +169,7 @@ def _bars(
     return {
         "type": "bar",
         "orientation": "h",
-        "name": escaped(name),
+        "name": escaped(tr(name)),
         "y": [names.index(row.name) for row in rows],
         "x": [1e3 * row.seconds for row in rows],
         "marker": {"color": color},
@@ -162,14 +179,21 @@ def _bars(
         **hover_texts(
             [
                 lines(
-                    f"<b>{escaped(row.name)}</b>, {escaped(name)}"
-                    + (f", mean of {row.layers} layers" if row.layers > 1 else ""),
+                    f"<b>{escaped(row.name)}</b> · {escaped(tr(name))}",
+                    row.layers > 1 and tr("mean of {layers} layers", layers=row.layers),
                     ", ".join(
                         dict.fromkeys(escaped(plain_name(run.kind, 40)) for run in row.modules)
                     ),
-                    f"{shape(row.modules[0].taken)} in, {shape(row.modules[-1].given)} out",
-                    f"{milliseconds(row.seconds)}, "
-                    f"{sum(run.parameters for run in row.modules) // row.layers:,} parameters",
+                    tr(
+                        "{taken} in, {given} out",
+                        taken=shape(row.modules[0].taken),
+                        given=shape(row.modules[-1].given),
+                    ),
+                    tr(
+                        "{time}, {parameters:,} parameters",
+                        time=milliseconds(row.seconds),
+                        parameters=sum(run.parameters for run in row.modules) // row.layers,
+                    ),
                 )
                 for row in rows
             ]
@@ -185,11 +209,14 @@ def shape(sizes: Sequence[int]) -> str:
 def kept(forward: Forward) -> str:
     """Return the size of the KV cache before and after; plain text."""
     if not forward.after.bytes:
-        return "no KV cache"
+        return tr("no KV cache")
     before, after = forward.before, forward.after
-    return (
-        f"KV cache {counted(before.tokens, 'token')}, {_size(before.bytes)} → "
-        f"{counted(after.tokens, 'token')}, {_size(after.bytes)}"
+    return tr(
+        "KV cache {before}, {bytes_before} → {after}, {bytes_after}",
+        before=counted(before.tokens, "token"),
+        bytes_before=_size(before.bytes),
+        after=counted(after.tokens, "token"),
+        bytes_after=_size(after.bytes),
     )
 
 

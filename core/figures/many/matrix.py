@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeAlias
 
-from ...decoding.comparison.parting import first_difference
+from ...decoding.comparison.reasons import first_difference
 from ...decoding.counting import counted, nth
 from ...decoding.many.types import ManyRuns
 from ...decoding.record.trace import Trace

@@ -123,7 +123,7 @@ def reading_favourites(
         numbers,
         frame,
         selected,
-        names=("token", "text"),
+        names=(tr("token"), tr("text")),
         domain=((height - grid) / height, 1),
     )
     add_surprisal(

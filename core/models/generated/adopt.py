@@ -23,6 +23,7 @@ from ...decoding.record.notes import DRAWS_UNKNOWN, FROM_GENERATE
 from ...decoding.record.steps import PromptStep, Step, StepSeconds, TokenStep
 from ...decoding.record.trace import Timings, Trace
 from ...decoding.shaping.draws import Pick
+from ...language import N_, Message
 from ..running.masked import wrapped
 from ..transformers_model import TransformersModel
 from .recorded import PARTED, RecordedModel, require_same_scores
@@ -141,7 +142,13 @@ def trace_of(model: TransformersModel, run: GenerateRun, row: int = 0) -> Trace:
         as `from_generate`.
     """
     if not 0 <= row < run.rows:
-        raise TraceError(f"This output has {run.rows} rows, and row {row} is none of them.")
+        raise TraceError(
+            Message(
+                "This output has {rows} rows, and row {row} is none of them.",
+                rows=run.rows,
+                row=row,
+            )
+        )
     _require_same_ends(model, run.settings)
     beams = run.settings.num_beams or 1
     returned = (run.settings.num_return_sequences or 1) if beams > 1 else 1
@@ -153,8 +160,11 @@ def trace_of(model: TransformersModel, run: GenerateRun, row: int = 0) -> Trace:
     if isinstance(config, BeamSearch):
         if config.draws and (run.seed is None or run.rows > 1):
             raise TraceError(
-                "This search drew its candidates, and the seed isn't known: call "
-                "torch.manual_seed just before generate, with one prompt, and give the seed."
+                N_(
+                    "This search drew its candidates, and the seed isn't known: call "
+                    "torch.manual_seed just before generate, with one prompt, and give "
+                    "the seed."
+                )
             )
         trace = _recorded(model, RecordedModel(model, logits, None), prompt_ids, config)
         _require_same_paths(trace, run, row, length)
@@ -261,8 +271,13 @@ def _require_same_ends(model: TransformersModel, settings: GenerationConfig) -> 
     ends = {value} if isinstance(value, int) else set(value or ())
     if {token for token in ends if 0 <= token < model.vocab_size} != model.eos_ids:
         raise TraceError(
-            f"This run ended at the tokens {sorted(ends)}, and the model's own end-of-sequence "
-            f"tokens are {sorted(model.eos_ids)}: a trace of other ends can't be made."
+            Message(
+                "This run ended at the tokens {ends}, and the model's own "
+                "end-of-sequence tokens are {eos_ids}: a trace of other ends can't be "
+                "made.",
+                ends=sorted(ends),
+                eos_ids=sorted(model.eos_ids),
+            )
         )
 
 

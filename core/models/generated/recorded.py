@@ -11,6 +11,7 @@ from torch import Tensor
 from ...decoding.checks.common import VALUE_TOLERANCE
 from ...decoding.errors import TraceError
 from ...decoding.protocol import OnLogits, TokenRows, Wrapped
+from ...language import Message
 
 PARTED = (
     "The settings don't give the tokens of this run of generate (they part at token {at}): give "
@@ -70,8 +71,12 @@ class RecordedModel(Wrapped):
         apart = float((logits - recorded).abs().nan_to_num(0.0).max())
         if apart > tolerance * max(1.0, float(recorded[recorded.isfinite()].abs().max())):
             raise TraceError(
-                f"After this prompt the model's logits differ by {apart:.2g} from those that "
-                "generate recorded: give the model and the prompt of that run."
+                Message(
+                    "After this prompt the model's logits differ by {apart:.2g} from "
+                    "those that generate recorded: give the model and the prompt of "
+                    "that run.",
+                    apart=apart,
+                )
             )
 
 
@@ -117,8 +122,11 @@ class RecordedContext:
         self._step += 1
         if self._step == len(self._recorded):
             raise TraceError(
-                f"This run of generate ended after {self._step} tokens, and its settings don't "
-                "say why: give the settings that it had."
+                Message(
+                    "This run of generate ended after {step} tokens, and its settings "
+                    "don't say why: give the settings that it had.",
+                    step=self._step,
+                )
             )
         return self.logits[:, None]
 

@@ -18,6 +18,7 @@ from transformers.generation import GenerationMode
 
 from ...decoding.errors import TraceError
 from ...decoding.record.trace import Trace
+from ...language import N_, Message
 from .adopt import GenerateRun, loaded_model, trace_of
 
 _LOOPS = {
@@ -62,7 +63,7 @@ class RecordGenerate:
         """
         if not self.traces:
             raise TraceError(
-                "Nothing is recorded yet: call model.generate(..., custom_generate=recorder)."
+                N_("Nothing is recorded yet: call model.generate(..., custom_generate=recorder).")
             )
         return self.traces[0]
 
@@ -83,7 +84,11 @@ class RecordGenerate:
         """
         mode = generation_config.get_generation_mode()
         if mode not in _LOOPS:
-            raise TraceError(f"{mode.value} of generate has no trace here: take another method.")
+            raise TraceError(
+                Message(
+                    "{value} of generate has no trace here: take another method.", value=mode.value
+                )
+            )
         settings, clock = copy(generation_config), _Clock()
         settings.return_dict_in_generate = settings.output_logits = settings.output_scores = True
         mask, seed = model_kwargs.get("attention_mask"), _seed_of(input_ids.device)

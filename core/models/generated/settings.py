@@ -13,6 +13,7 @@ from ...decoding.config import MethodConfig
 from ...decoding.errors import TraceError
 from ...decoding.shaping.config import ACTING, Shaping
 from ...decoding.validation import brief
+from ...language import Message
 
 # Settings of `generate` that change its tokens and that no config here has.
 _REFUSED = (
@@ -50,8 +51,11 @@ def _biases(value: Any) -> dict[str, Any]:
     longer = next((ids for ids, _ in pairs if len(ids) != 1), None)
     if longer is not None:
         raise TraceError(
-            f"The sequence_bias of this run names {brief(list(longer))}: a bias of several tokens "
-            "has no setting here."
+            Message(
+                "The sequence_bias of this run names {given}: a bias of several tokens "
+                "has no setting here.",
+                given=brief(list(longer)),
+            )
         )
     return {"logit_bias": tuple((ids[0], bias) for ids, bias in pairs)}
 
@@ -80,8 +84,12 @@ def config_of(settings: GenerationConfig, prompt_length: int, seed: int | None) 
         value = getattr(settings, name, None)
         if value is not None and value != defaults.get(name, False):
             raise TraceError(
-                f"This run of generate has {name} = {brief(value)}, which no method here has: a "
-                "trace of it can't be made."
+                Message(
+                    "This run of generate has {name} = {given}, which no method here "
+                    "has: a trace of it can't be made.",
+                    name=name,
+                    given=brief(value),
+                )
             )
     draws, beams = bool(settings.do_sample), settings.num_beams or 1
     shared: dict[str, Any] = {

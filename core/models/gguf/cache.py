@@ -18,6 +18,7 @@ from pathlib import Path
 
 from ...decoding.errors import ModelError
 from ...decoding.files import write_file
+from ...language import Message
 from ..loading.folder import ends_of
 
 SOURCE_FILE = "gguf_source.json"
@@ -105,8 +106,12 @@ def being_converted(key: str) -> Iterator[Path]:
         begun = Path(tempfile.mkdtemp(prefix=_BEGUN, dir=root))
     except OSError as error:
         raise ModelError(
-            f"The cache folder {root} can't be written ({error.strerror}); make room for it, or "
-            "name another place in XDG_CACHE_HOME."
+            Message(
+                "The cache folder {root} can't be written ({reason}); make room for "
+                "it, or name another place in XDG_CACHE_HOME.",
+                root=root,
+                reason=error.strerror,
+            )
         ) from None
     try:
         yield begun

@@ -22,6 +22,7 @@ from transformers import (
 )
 
 from ...decoding.errors import ModelError
+from ...language import N_, Message
 from ..loading.errors import explain
 from ..replacing import replaced
 from ..reporting import Report, current_report
@@ -46,7 +47,7 @@ def convert_gguf(path: str, name: str, out: str, dtype: str) -> None:
     """
     file, folder, report = Path(path), Path(out), current_report()
     header = read_header(path, name)
-    report("Reading the GGUF file")
+    report(N_("Reading the GGUF file"))
     with _read_once(), _counted(report):
         tokenizer = _part(name, "tokenizer", AutoTokenizer, file)
         config: PreTrainedConfig = _part(name, "configuration", AutoConfig, file)
@@ -61,10 +62,14 @@ def convert_gguf(path: str, name: str, out: str, dtype: str) -> None:
         )
     if lacking := sorted(map(str, loading["missing_keys"] | loading["mismatched_keys"])):
         raise ModelError(
-            f"The weights of {name} are incomplete: {lacking[0]} is missing; get the file again."
+            Message(
+                "The weights of {name} are incomplete: {lacking} is missing; get the file again.",
+                name=name,
+                lacking=lacking[0],
+            )
         )
     model.generation_config.eos_token_id = end_ids(header["end_ids"], tokenizer.get_vocab())
-    report("Writing the converted model")
+    report(N_("Writing the converted model"))
     tokenizer.save_pretrained(folder)
     # Saved as a model that was never quantized.
     model.hf_quantizer = None

@@ -16,6 +16,7 @@ from transformers.modeling_gguf_pytorch_utils import GGUF_SUPPORTED_ARCHITECTURE
 
 from ...decoding.errors import ModelError
 from ...decoding.validation import shortened
+from ...language import N_, Message
 from ..places import begins_as_gguf
 
 _KNOWN = (*GGUF_SUPPORTED_ARCHITECTURES, "command-r", "qwen2moe", "qwen3moe", "gpt-oss")
@@ -99,8 +100,11 @@ def read_header(path: str, name: str) -> GgufHeader:
     file = Path(path)
     if not begins_as_gguf(file):
         raise ModelError(
-            f"{name} is a file, but no GGUF file; give a .gguf file, or the folder that holds the "
-            "model."
+            Message(
+                "{name} is a file, but no GGUF file; give a .gguf file, or the folder "
+                "that holds the model.",
+                name=name,
+            )
         )
     try:
         with file.open("rb") as opened:
@@ -114,11 +118,18 @@ def read_header(path: str, name: str) -> GgufHeader:
     except MemoryError:
         raise
     except OSError as error:
-        raise ModelError(f"{name} can't be read ({error.strerror}); check the file.") from None
+        raise ModelError(
+            Message(
+                "{name} can't be read ({reason}); check the file.", name=name, reason=error.strerror
+            )
+        ) from None
     except Exception as error:
         raise ModelError(
-            f"The GGUF header of {name} is damaged or cut off ({_reason(error)}); get the file "
-            "again."
+            Message(
+                "The GGUF header of {name} is damaged or cut off ({reason}); get the file again.",
+                name=name,
+                reason=_reason(error),
+            )
         ) from None
     _check_kind(reader, architecture, name)
     _check_tensors(reader, file.stat().st_size, name)
@@ -148,9 +159,9 @@ def _texts(reader: _HeaderReader, keys: list[str]) -> list[str]:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, IndexError | struct.error):
-        return "it ends too soon"
+        return N_("it ends too soon")
     if isinstance(error, UnicodeDecodeError):
-        return "a name in it is no text"
+        return N_("a name in it is no text")
     return shortened(" ".join(str(error).split()), 100)
 
 
@@ -159,34 +170,53 @@ def _check_kind(reader: _HeaderReader, architecture: str, name: str) -> None:
     splits = reader.value("split.count")
     if isinstance(splits, int) and splits > 1:
         raise ModelError(
-            f"{name} is one of the {splits} files of a model; join them with llama.cpp's "
-            "llama-gguf-split --merge."
+            Message(
+                "{name} is one of the {splits} files of a model; join them with "
+                "llama.cpp's llama-gguf-split --merge.",
+                name=name,
+                splits=splits,
+            )
         )
     if architecture not in _KNOWN and not is_gguf_arch_supported(architecture):
         raise ModelError(
-            f"{name} has the architecture {architecture[:40]}, which transformers can't "
-            "read from GGUF; use another model, or its safetensors."
+            Message(
+                "{name} has the architecture {architecture}, which transformers can't "
+                "read from GGUF; use another model, or its safetensors.",
+                name=name,
+                architecture=architecture[:40],
+            )
         )
 
 
 def _check_tensors(reader: _HeaderReader, size: int, name: str) -> None:
     """Refuse a file whose tensors are of an unknown type or lie beyond its end."""
     if not reader.rows:
-        raise ModelError(f"{name} holds no tensors; give the file of a whole model.")
+        raise ModelError(
+            Message("{name} holds no tensors; give the file of a whole model.", name=name)
+        )
     end = 0
     for count, kind, offset in reader.rows:
         try:
             block, width = GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
         except (KeyError, ValueError):
             raise ModelError(
-                f"{name} holds numbers of ggml's type {kind}, which isn't known here; use "
-                "another quantization."
+                Message(
+                    "{name} holds numbers of ggml's type {kind}, which isn't known "
+                    "here; use another quantization.",
+                    name=name,
+                    kind=kind,
+                )
             ) from None
         end = max(end, int(reader.data_offset) + offset + count // block * width)
     if end > size:
         raise ModelError(
-            f"{name} is cut off: its tensors end at byte {end:,}, and it has {size:,}; get "
-            "it again."
+            Message(
+                "{name} is cut off: its tensors end at byte {end:,}, and it has "
+                "{size:,}; get it again.",
+                name=name,
+                end=end,
+                size=size,
+            )
         )
 
 

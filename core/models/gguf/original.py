@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...decoding.errors import ModelError
+from ...language import N_, Message
 from ..loading.folder import check_folder
 from ..places import EMBEDDED_PREFIX, list_embedded
 from ..stopping import ShouldStop, never
@@ -46,15 +47,21 @@ def original_of(file: Path, name: str, should_stop: ShouldStop = never) -> Origi
     """
     with suppress(ModelError):
         check_folder(file.parent, str(file.parent))
-        return Original(str(file.parent), f"The checkpoint beside {name} is")
+        return Original(str(file.parent), Message("The checkpoint beside {name} is", name=name))
     header = header_of(file, name, should_stop)
-    for texts, role in ((header["sources"], "source"), (header["base_models"], "base model")):
+    for texts, words in (
+        (header["sources"], N_("{name} names as its source")),
+        (header["base_models"], N_("{name} names as its base model")),
+    ):
         names = list(dict.fromkeys(filter(None, map(model_named, texts))))
         if len(names) == 1:
-            return Original(names[0], f"{name} names as its {role}")
+            return Original(names[0], Message(words, name=name))
     raise ModelError(
-        f"{name} doesn't name the model that it was made from, and its folder holds no checkpoint: "
-        "give that model, as a folder or a hub id, to side B."
+        Message(
+            "{name} doesn't name the model that it was made from, and its folder holds "
+            "no checkpoint: give that model, as a folder or a hub id, to side B.",
+            name=name,
+        )
     )
 
 

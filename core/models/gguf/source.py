@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...decoding.errors import ModelError
 from ...installation import require_extra
+from ...language import N_, Message
 from ..isolation.client import LimitError, RequestLimits, ask
 from ..loading.folder import CONFIG_FILE
 from ..loading.memory import check_disk, check_memory, free_bytes, in_words, reserved
@@ -50,7 +51,13 @@ def gguf_in(where: Path, name: str) -> Path | None:
         more = ", ..." if len(files) > _SHOWN else ""
         names = ", ".join(path.name for path in files[:_SHOWN])
         raise ModelError(
-            f"The folder {name} holds {len(files)} GGUF files ({names}{more}); name one of them."
+            Message(
+                "The folder {name} holds {files} GGUF files ({names}{more}); name one of them.",
+                name=name,
+                files=len(files),
+                names=names,
+                more=more,
+            )
         )
     return files[0] if files else None
 
@@ -71,7 +78,11 @@ def converted_folder(
     try:
         key = key_of(file, dtype)
     except OSError as error:
-        raise ModelError(f"{name} can't be read ({error.strerror}); check the file.") from None
+        raise ModelError(
+            Message(
+                "{name} can't be read ({reason}); check the file.", name=name, reason=error.strerror
+            )
+        ) from None
     if folder := converted(key):
         check_memory(model_id, sum(path.stat().st_size for path in folder.glob("*.safetensors")))
         return folder
@@ -84,15 +95,28 @@ def converted_folder(
         return folder
     needed = bytes_of_weights + _WHILE_CONVERTED * header["largest"]
     check_memory(model_id, needed)
-    check_disk(cache_root(), bytes_of_weights, f"{name} takes", " once it is converted")
+    words = N_(
+        "{subject} takes {needed} once it is converted, and {free} are free on the disk; make "
+        "room, or use a smaller model."
+    )
+    check_disk(cache_root(), bytes_of_weights, name, words)
     current_report()(
-        f"Converting once: {header['parameters']:,} parameters take {in_words(needed)} of memory "
-        f"({in_words(free_bytes())} are free) and {in_words(bytes_of_weights)} in {cache_root()}"
+        Message(
+            "Converting once: {parameters:,} parameters take {memory} of memory ({free} are free) "
+            "and {disk} in {folder}",
+            parameters=header["parameters"],
+            memory=in_words(needed),
+            free=in_words(free_bytes()),
+            disk=in_words(bytes_of_weights),
+            folder=cache_root(),
+        )
     )
     with reserved(model_id, needed, should_stop), being_converted(key) as out:
         _convert(arguments | {"out": str(out), "dtype": dtype}, header, needed, should_stop)
         if key_of(file, dtype) != key:
-            raise ModelError(f"{name} changed while it was converted; load the model again.")
+            raise ModelError(
+                Message("{name} changed while it was converted; load the model again.", name=name)
+            )
     return cache_root() / key
 
 
@@ -130,5 +154,10 @@ def _asked(
         return ask(task, limits, should_stop, **arguments)
     except LimitError as error:
         raise ModelError(
-            f"{verb} {arguments['name']} {error.reason}; get the file again, or use another one."
+            Message(
+                "{verb} {arguments} {reason}; get the file again, or use another one.",
+                verb=verb,
+                arguments=arguments["name"],
+                reason=error.reason,
+            )
         ) from None

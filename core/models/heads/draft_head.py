@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ...decoding.errors import ModelError
 from ...decoding.protocol import HiddenContext, OnLogits, TokenRows
+from ...language import Message
 from ..loading.folder import weights_digest
 from ..running.limits import InputLimits, check_branch
 from ..transformers_model import TransformersModel
@@ -224,5 +225,7 @@ def load_head(folder: Path, target: TransformersModel, model_id: str) -> DraftHe
     """
     layer, trained_on = read_head(folder)
     if trained_on != target.revision:
-        raise ModelError(f"{model_id} was trained on another target; train it again.")
+        raise ModelError(
+            Message("{model} was trained on another target; train it again.", model=model_id)
+        )
     return DraftHead(target, layer, model_id=model_id, revision=weights_digest(folder))

@@ -20,6 +20,7 @@ from typing import Any
 from ...decoding import errors
 from ...decoding.errors import DecodingError, ModelError
 from ...installation import IMPORT_FOLDER
+from ...language import N_, Message
 from ..reporting import current_report
 from ..stopping import ShouldStop, never, raise_if_stopped
 from .server import READY, answer, receive_message, send_message
@@ -33,8 +34,8 @@ _START_SECONDS = 180.0
 _POLL_SECONDS = 0.05
 _AT_ONCE = 4
 _LONGEST_TOLD = 300
-_TIME = "takes too much time"
-_MEMORY = "takes too much memory, or makes its reader crash"
+_TIME = N_("takes too much time")
+_MEMORY = N_("takes too much memory, or makes its reader crash")
 AVAILABLE = hasattr(os, "fork") and hasattr(socket, "send_fds")
 
 
@@ -86,7 +87,7 @@ class _Server:
                 except OSError:
                     self.close()
         ours.close()
-        raise ModelError("The process that reads models can't be started; look at free memory.")
+        raise ModelError(N_("The process that reads models can't be started; look at free memory."))
 
     def start(self) -> socket.socket:
         """Start the process if it isn't running, without waiting; return its control socket."""
@@ -141,7 +142,7 @@ class _Server:
                 break
             if control is not self._control or time.monotonic() > deadline:
                 raise ModelError(
-                    "The process that reads models can't be started; look at free memory."
+                    N_("The process that reads models can't be started; look at free memory.")
                 )
             time.sleep(_POLL_SECONDS)
         return control
@@ -219,7 +220,9 @@ def _value(reply: dict[str, Any]) -> Any:
         kind = getattr(errors, reply["kind"], DecodingError)
         raise kind(reply["refused"])
     raise LimitError(
-        _MEMORY if reply["failed"] == "memory" else f"breaks its reader: {reply['failed']}"
+        _MEMORY
+        if reply["failed"] == "memory"
+        else Message("breaks its reader: {reply}", reply=reply["failed"])
     )
 
 

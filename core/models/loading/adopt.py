@@ -6,6 +6,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ...decoding.errors import ModelError
+from ...language import Message
 from ..running.masked import wrapped
 from ..transformers_model import TransformersModel
 from .errors import explaining
@@ -40,8 +41,12 @@ def from_transformers(
     ):
         if not isinstance(argument, kind):
             raise ModelError(
-                "from_transformers takes a model and its tokenizer, both of transformers; got the "
-                f"type {type(argument).__name__} for the {part}."
+                Message(
+                    "from_transformers takes a model and its tokenizer, both of "
+                    "transformers; got the type {name} for the {part}.",
+                    name=type(argument).__name__,
+                    part=part,
+                )
             )
     name = model_id or model.name_or_path or type(model).__name__
     with explaining(name, "first step"):
@@ -57,5 +62,9 @@ def from_transformers(
         )
         broken = bool(loaded.trial_logits().isnan().any())
     if broken:
-        raise ModelError(f"The weights of {name} give logits that are no numbers; load it again.")
+        raise ModelError(
+            Message(
+                "The weights of {name} give logits that are no numbers; load it again.", name=name
+            )
+        )
     return loaded

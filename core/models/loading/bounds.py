@@ -7,6 +7,7 @@ from typing import Any
 
 from ...decoding.errors import ModelError
 from ...decoding.validation import brief
+from ...language import N_, Message
 from .folder import is_plain_name
 
 # Upper limits, several times the largest known models. For any other name, the memory and time that
@@ -50,6 +51,17 @@ _NAMES = ("id2label", "label2id")  # One entry per class, unused by language mod
 _IMPLEMENTATIONS = ("attn_implementation", "experts_implementation")
 
 
+_OUTSIDE = N_(
+    "config.json of {name} says {key} = {given}; it must lie in "
+    "[{least}, {most}]. Get the model's files again, or use "
+    "another model."
+)
+
+
+def _refused(name: str, words: str, **values: object) -> ModelError:
+    return ModelError(Message(words, name=name, **values))
+
+
 def check_config(config: dict[str, Any], name: str) -> None:
     """Check a configuration for numbers out of bounds and for references to other places.
 
@@ -61,31 +73,52 @@ def check_config(config: dict[str, Any], name: str) -> None:
             most = MOST.get(key, _MOST_INTEGER)
             least = (-1 if key in _CHUNKS else 0) if key in MOST else -_MOST_INTEGER
             if not least <= value <= most:
-                raise ModelError(
-                    f"config.json of {name} says {key} = {brief(value)}; it must lie in [{least}, "
-                    f"{most}]. Get the model's files again, or use another model."
+                raise _refused(
+                    name,
+                    _OUTSIDE,
+                    key=key,
+                    given=brief(value),
+                    least=least,
+                    most=most,
                 )
         if isinstance(value, dict | list) and len(value) > _MOST_ENTRIES and key not in _NAMES:
-            raise ModelError(
-                f"config.json of {name} gives {key} {len(value):,} entries, more than the "
-                f"{_MOST_ENTRIES:,} that it may have; use another model."
+            raise _refused(
+                name,
+                N_(
+                    "config.json of {name} gives {key} {value:,} entries, more than "
+                    "the {most_entries:,} that it may have; use another model."
+                ),
+                key=key,
+                value=len(value),
+                most_entries=_MOST_ENTRIES,
             )
         stripped = key.removeprefix("_").removesuffix("_internal")
         if stripped in _IMPLEMENTATIONS and "/" in str(value):
-            raise ModelError(
-                f"{name} needs code of its own ({key}), which is never run here; use a model whose "
-                "architecture transformers knows."
+            raise _refused(
+                name,
+                N_(
+                    "{name} needs code of its own ({key}), which is never run here; "
+                    "use a model whose architecture transformers knows."
+                ),
+                key=key,
             )
     weights = config.get("transformers_weights")
     if weights is not None and not (is_plain_name(weights) and weights.endswith(".safetensors")):
-        raise ModelError(
-            f"config.json of {name} names the weights {brief(weights)}, which is no safetensors "
-            "file of the same folder; get the model's files again."
+        raise _refused(
+            name,
+            N_(
+                "config.json of {name} names the weights {given}, which is no "
+                "safetensors file of the same folder; get the model's files again."
+            ),
+            given=brief(weights),
         )
     if config.get("fusion_config"):
-        raise ModelError(
-            f"config.json of {name} changes how other models are built (fusion_config), which is "
-            "never done here; use another model."
+        raise _refused(
+            name,
+            N_(
+                "config.json of {name} changes how other models are built "
+                "(fusion_config), which is never done here; use another model."
+            ),
         )
 
 

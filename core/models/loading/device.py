@@ -8,6 +8,7 @@ import torch
 
 from ...decoding.errors import ModelError
 from ...decoding.validation import brief
+from ...language import Message
 
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 _DEVICES = ("cpu", "cuda", "mps", "xpu")
@@ -26,8 +27,11 @@ def device_named(device: str | torch.device | None) -> torch.device:
         torch.empty(1, device=target)
     except (AssertionError, RuntimeError, TypeError):
         raise ModelError(
-            f"The device {str(device)!r} can't be used on this machine; give cpu, or cuda or mps "
-            "where there is one."
+            Message(
+                "The device {device!r} can't be used on this machine; give cpu, or "
+                "cuda or mps where there is one.",
+                device=str(device),
+            )
         ) from None
     return target
 
@@ -44,5 +48,11 @@ def number_type_named(
         return torch.float32 if device.type == "cpu" else "auto"
     name = str(dtype).removeprefix("torch.")
     if name not in _DTYPES:
-        raise ModelError(f"dtype must be one of {', '.join(_DTYPES)}, got {brief(name)}.")
+        raise ModelError(
+            Message(
+                "dtype must be one of {dtypes}, got {given}.",
+                dtypes=", ".join(_DTYPES),
+                given=brief(name),
+            )
+        )
     return _DTYPES[name]

@@ -9,6 +9,7 @@ from safetensors import SafetensorError
 
 from ...decoding.errors import ModelError
 from ...decoding.validation import shortened
+from ...language import N_, Message
 
 _REASON_LENGTH = 160
 
@@ -16,54 +17,70 @@ _REASON_LENGTH = 160
 _KNOWN: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("couldn't connect", "connection error", "offline", "local cache"),
-        "{model_id} is no local folder, and the hub can't be reached for it; check the network, or "
-        "give a local folder or an embedded model.",
+        N_(
+            "{model} is no local folder, and the hub can't be reached for it; check the "
+            "network, or give a local folder or an embedded model."
+        ),
     ),
     (
         ("gated repo",),
-        "{model_id} is a gated model of the hub; ask for access on its page and log in with "
-        "`hf auth login`.",
+        N_(
+            "{model} is a gated model of the hub; ask for access on its page and log in "
+            "with `hf auth login`."
+        ),
     ),
     (
         ("revision not found", "revisionnotfound"),
-        "The hub has no such version of {model_id}; check what stands behind the @.",
+        N_("The hub has no such version of {model}; check what stands behind the @."),
     ),
     (
         ("valid model identifier", "valid repository name", "repo id must", "repo_id"),
-        "There is neither a local folder nor a public hub model {model_id}; check the spelling, or "
-        "log in with `hf auth login` if it is private.",
+        N_(
+            "There is neither a local folder nor a public hub model {model}; check the "
+            "spelling, or log in with `hf auth login` if it is private."
+        ),
     ),
     (
         ("custom code", "trust_remote_code"),
-        "{model_id} needs Python code of its own, which is never run here; use a model whose "
-        "architecture transformers knows.",
+        N_(
+            "{model} needs Python code of its own, which is never run here; use a model "
+            "whose architecture transformers knows."
+        ),
     ),
     (
         ("does not recognize this architecture",),
-        "{model_id} has an architecture that the installed transformers doesn't know; use another "
-        "model, or a newer transformers.",
+        N_(
+            "{model} has an architecture that the installed transformers doesn't know; use "
+            "another model, or a newer transformers."
+        ),
     ),
     (
         ("`model_type`",),
-        "The configuration of {model_id} names no model_type; give the folder of a transformers "
-        "model.",
+        N_(
+            "The configuration of {model} names no model_type; give the folder of a "
+            "transformers model."
+        ),
     ),
     (
         ("ignore_mismatched_sizes",),
-        "The weights of {model_id} have other shapes than its config.json says; get both from the "
-        "same place.",
+        N_(
+            "The weights of {model} have other shapes than its config.json says; get both "
+            "from the same place."
+        ),
     ),
     (
         ("no file named model.safetensors", "loaded with `safetensors`"),
-        "{model_id} has no safetensors weights, and pickled ones are never opened; use a model "
-        "that has model.safetensors.",
+        N_(
+            "{model} has no safetensors weights, and pickled ones are never opened; use a "
+            "model that has model.safetensors."
+        ),
     ),
     (
         (
             *("out of memory", "not enough memory", "can't allocate memory", "memoryerror"),
             "cannot allocate memory",
         ),
-        "{model_id} doesn't fit into memory; use a smaller model, or dtype bfloat16.",
+        N_("{model} doesn't fit into memory; use a smaller model, or dtype bfloat16."),
     ),
 )
 
@@ -84,18 +101,33 @@ def explain(model_id: str, part: str, error: Exception) -> ModelError:
     message = f"{error} {type(error).__name__}".lower()
     for signs, sentence in _KNOWN:
         if any(sign in message for sign in signs):
-            return ModelError(sentence.format(model_id=model_id))
+            return ModelError(Message(sentence, model=model_id))
     reason = (
         shortened(" ".join(str(error).split()), _REASON_LENGTH).rstrip(".") or type(error).__name__
     )
     if isinstance(error, SafetensorError):
-        return ModelError(f"A weights file of {model_id} is damaged ({reason}); get it again.")
+        return ModelError(
+            Message(
+                "A weights file of {model} is damaged ({reason}); get it again.",
+                model=model_id,
+                reason=reason,
+            )
+        )
     if isinstance(error, ImportError):
         return ModelError(
-            f"{model_id} needs a library that isn't installed ({reason}); install it, or use "
-            "another model."
+            Message(
+                "{model} needs a library that isn't installed ({reason}); install it, "
+                "or use another model.",
+                model=model_id,
+                reason=reason,
+            )
         )
     return ModelError(
-        f"The {part} of {model_id} can't be used ({reason}); get the model's files again, or use "
-        "another model."
+        Message(
+            "The {part} of {model} can't be used ({reason}); get the model's files "
+            "again, or use another model.",
+            part=Message(part),
+            model=model_id,
+            reason=reason,
+        )
     )

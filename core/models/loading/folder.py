@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ...decoding.errors import ModelError
+from ...language import N_, Message
 from ..places import kind_of_path
 
 MIB = 2**20
@@ -57,6 +58,10 @@ class ModelFiles:
     weights: tuple[Path, ...]
 
 
+def _refused_file(path: Path, folder: str, words: str, **values: object) -> ModelError:
+    return ModelError(Message(words, file=path.name, folder=folder, **values))
+
+
 def check_folder(folder: Path, name: str) -> ModelFiles:
     """Check that the folder holds a configuration and safetensors weights, all regular files.
 
@@ -70,7 +75,11 @@ def check_folder(folder: Path, name: str) -> ModelFiles:
         entries = _entries(folder, name)
         if CONFIG_FILE not in entries:
             raise ModelError(
-                f"The folder {name} holds no config.json; give the folder of a transformers model."
+                Message(
+                    "The folder {name} holds no config.json; give the folder of a "
+                    "transformers model.",
+                    name=name,
+                )
             )
         for entry in entries.values():
             _check_entry(entry, name)
@@ -94,8 +103,11 @@ def _readable(name: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise ModelError(
-            f"The folder {name} can't be read ({error.strerror}); check the path and its "
-            "permissions."
+            Message(
+                "The folder {name} can't be read ({reason}); check the path and its permissions.",
+                name=name,
+                reason=error.strerror,
+            )
         ) from None
 
 
@@ -121,15 +133,17 @@ def read_json(path: Path, name: str) -> dict[str, Any]:
     try:
         value = json.loads(raw.decode("utf-8"))
     except RecursionError:
-        raise ModelError(
-            f"{path.name} of {name} is nested too deep; get the model's files again."
+        raise _refused_file(
+            path, name, N_("{file} of {folder} is nested too deep; get the model's files again.")
         ) from None
     except ValueError:
-        raise ModelError(
-            f"{path.name} of {name} is not JSON text; get the model's files again."
+        raise _refused_file(
+            path, name, N_("{file} of {folder} is not JSON text; get the model's files again.")
         ) from None
     if not isinstance(value, dict):
-        raise ModelError(f"{path.name} of {name} is no JSON object; get the files again.")
+        raise _refused_file(
+            path, name, N_("{file} of {folder} is no JSON object; get the files again.")
+        )
     return value
 
 
@@ -141,18 +155,30 @@ def is_plain_name(text: object) -> bool:
 def _entries(folder: Path, name: str) -> dict[str, Path]:
     if not folder.exists():
         raise ModelError(
-            f"There is no {kind_of_path(name)} {name}; check the path, or give a hub id or "
-            "embedded:NAME."
+            Message(
+                "There is no {kind_of_path} {name}; check the path, or give a hub id "
+                "or embedded:NAME.",
+                kind_of_path=kind_of_path(name),
+                name=name,
+            )
         )
     if not folder.is_dir():
-        raise ModelError(f"{name} is a file; give the folder that holds the model.")
+        raise ModelError(
+            Message("{name} is a file; give the folder that holds the model.", name=name)
+        )
     entries = {path.name: path for path in islice(_walk(folder), _MOST_ENTRIES + 1)}
     if not entries:
-        raise ModelError(f"The folder {name} is empty; give the folder of a model.")
+        raise ModelError(
+            Message("The folder {name} is empty; give the folder of a model.", name=name)
+        )
     if len(entries) > _MOST_ENTRIES:
         raise ModelError(
-            f"The folder {name} holds more than {_MOST_ENTRIES:,} entries; give the folder of one "
-            "model."
+            Message(
+                "The folder {name} holds more than {most_entries:,} entries; give the "
+                "folder of one model.",
+                name=name,
+                most_entries=_MOST_ENTRIES,
+            )
         )
     return entries
 
@@ -175,11 +201,19 @@ def _check_entry(path: Path, name: str) -> None:
         return
     state = path.stat()
     if not stat.S_ISREG(state.st_mode):
-        raise ModelError(f"{path.name} of {name} is no regular file; get the model's files again.")
+        raise _refused_file(
+            path, name, N_("{file} of {folder} is no regular file; get the model's files again.")
+        )
     if most is not None and state.st_size > most:
-        raise ModelError(
-            f"{path.name} of {name} has {state.st_size:,} bytes, more than the {most:,} that such "
-            "a file may have; use another model."
+        raise _refused_file(
+            path,
+            name,
+            N_(
+                "{file} of {folder} has {st_size:,} bytes, more than the {most:,} that "
+                "such a file may have; use another model."
+            ),
+            st_size=state.st_size,
+            most=most,
         )
 
 
@@ -188,46 +222,74 @@ def _read_regular(path: Path, most: int, name: str) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ModelError(
-                f"{path.name} of {name} is no regular file; get the model's files again."
+            raise _refused_file(
+                path,
+                name,
+                N_("{file} of {folder} is no regular file; get the model's files again."),
             )
         raw = file.read(most + 1)
     if len(raw) > most:
-        raise ModelError(f"{path.name} of {name} has more than {most:,} bytes; use another model.")
+        raise _refused_file(
+            path,
+            name,
+            N_("{file} of {folder} has more than {most:,} bytes; use another model."),
+            most=most,
+        )
     return raw
 
 
 def _weights(folder: Path, entries: dict[str, Path], name: str) -> tuple[Path, ...]:
     if any(_DISTRIBUTED.match(entry) for entry in entries):
         raise ModelError(
-            f"The folder {name} holds a distributed checkpoint; save the model as "
-            "model.safetensors."
+            Message(
+                "The folder {name} holds a distributed checkpoint; save the model as "
+                "model.safetensors.",
+                name=name,
+            )
         )
     if ADAPTER_FILE in entries:
         raise ModelError(
-            f"The folder {name} holds an adapter ({ADAPTER_FILE}), which names its model "
-            "elsewhere; merge the two and give the folder of the whole model."
+            Message(
+                "The folder {name} holds an adapter ({adapter_file}), which names its "
+                "model elsewhere; merge the two and give the folder of the whole model.",
+                name=name,
+                adapter_file=ADAPTER_FILE,
+            )
         )
     if INDEX_FILE not in entries and not any(entry.endswith(_WEIGHTS) for entry in entries):
         if pickled := sorted(entry for entry in entries if entry.endswith(_PICKLED)):
             raise ModelError(
-                f"The folder {name} holds pickled weights only ({pickled[0]}), which can run code "
-                "when opened; save the model as safetensors."
+                Message(
+                    "The folder {name} holds pickled weights only ({pickled}), which "
+                    "can run code when opened; save the model as safetensors.",
+                    name=name,
+                    pickled=pickled[0],
+                )
             )
-        raise ModelError(f"The folder {name} holds no weights; put model.safetensors there.")
+        raise ModelError(
+            Message("The folder {name} holds no weights; put model.safetensors there.", name=name)
+        )
     if WEIGHTS_FILE in entries:
         names: list[str] = [WEIGHTS_FILE]
     elif INDEX_FILE in entries:
         names = shard_names(read_json(entries[INDEX_FILE], name), name)
     else:
         raise ModelError(
-            f"The folder {name} holds safetensors, but no model.safetensors; give the folder of a "
-            "transformers model."
+            Message(
+                "The folder {name} holds safetensors, but no model.safetensors; give "
+                "the folder of a transformers model.",
+                name=name,
+            )
         )
     for lacking in (shard for shard in names if shard not in entries):
         raise ModelError(
-            f"{INDEX_FILE} of {name} names {lacking}, which isn't there; get the model's files "
-            "again."
+            Message(
+                "{index_file} of {name} names {lacking}, which isn't there; get the "
+                "model's files again.",
+                index_file=INDEX_FILE,
+                name=name,
+                lacking=lacking,
+            )
         )
     return tuple(folder / shard for shard in names)
 
@@ -243,14 +305,25 @@ def shard_names(index: dict[str, Any], name: str) -> list[str]:
     names = list(dict.fromkeys(files)) if all(isinstance(file, str) for file in files) else []
     if not names or len(names) > _MOST_SHARDS:
         raise ModelError(
-            f"{INDEX_FILE} of {name} must name from 1 to {_MOST_SHARDS:,} weight files, not "
-            f"{len(names):,}; get the model's files again."
+            Message(
+                "{index_file} of {name} must name from 1 to {most_shards:,} weight "
+                "files, not {names:,}; get the model's files again.",
+                index_file=INDEX_FILE,
+                name=name,
+                most_shards=_MOST_SHARDS,
+                names=len(names),
+            )
         )
     for shard in names:
         if not is_plain_name(shard) or not shard.endswith(_WEIGHTS):
             raise ModelError(
-                f"{INDEX_FILE} of {name} names {str(shard)[:80]!r}, which is no weight file of the "
-                "same folder; get the model's files again."
+                Message(
+                    "{index_file} of {name} names {shard!r}, which is no weight file "
+                    "of the same folder; get the model's files again.",
+                    index_file=INDEX_FILE,
+                    name=name,
+                    shard=str(shard)[:80],
+                )
             )
     return names
 

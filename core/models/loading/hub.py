@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from huggingface_hub import constants, snapshot_download, try_to_load_from_cache
 
 from ...decoding.errors import ModelError
+from ...language import Message
 from ..hub_id import hub_id
 from .errors import explain, explaining
 from .folder import (
@@ -79,8 +80,14 @@ def fetch(model_id: str, online: bool, cache_dir: str, weights: bool = True) -> 
             most = most_bytes(Path(name).name)
             if most is not None and size > most:
                 raise ModelError(
-                    f"{name} of {model_id} has {size:,} bytes, more than the {most:,} that such a "
-                    "file may have; use another model."
+                    Message(
+                        "{name} of {model} has {size:,} bytes, more than the {most:,} "
+                        "that such a file may have; use another model.",
+                        name=name,
+                        model=model_id,
+                        size=size,
+                        most=most,
+                    )
                 )
         small = [name for name in sizes if not name.endswith(".safetensors")]
         folder = _download(repo, cache_dir, commit, small)
@@ -90,7 +97,7 @@ def fetch(model_id: str, online: bool, cache_dir: str, weights: bool = True) -> 
         missing = (
             file.file_size or 0 for file in plan if file.filename in large and not file.is_cached
         )
-        check_disk(Path(cache_dir), sum(missing), f"The files of {model_id} take")
+        check_disk(Path(cache_dir), sum(missing), model_id)
         return str(_download(repo, cache_dir, commit, large))
 
 

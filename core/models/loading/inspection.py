@@ -31,6 +31,7 @@ from transformers.models.auto.modeling_auto import (
 from transformers.quantizers.auto import AutoHfQuantizer
 
 from ...decoding.errors import ModelError
+from ...language import Message
 from .errors import explain, explaining
 from .folder import check_folder, is_plain_name, read_json
 from .tokenizer_bounds import check_growth
@@ -119,8 +120,12 @@ def load_config(folder: Path, model_id: str, head: Head = "writes") -> PreTraine
     encodes = type(config) in MODEL_FOR_MASKED_LM_MAPPING or kind == "bert-generation"
     if not writes or (encodes and not getattr(config, "is_decoder", False)):
         raise ModelError(
-            f"{model_id} is a model of type {kind}, which doesn't write text token by token; use a "
-            "decoder-only causal language model."
+            Message(
+                "{model} is a model of type {kind}, which doesn't write text token by "
+                "token; use a decoder-only causal language model.",
+                model=model_id,
+                kind=kind,
+            )
         )
     return config
 
@@ -131,13 +136,20 @@ def _require_scores(config: PreTrainedConfig, model_id: str) -> None:
     known = type(config) in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING
     if not known or not name.endswith("ForSequenceClassification"):
         raise ModelError(
-            f"{model_id} is no reward model: its config.json names no class for sequence "
-            "classification; give one such as embedded:reward."
+            Message(
+                "{model} is no reward model: its config.json names no class for "
+                "sequence classification; give one such as embedded:reward.",
+                model=model_id,
+            )
         )
     if config.num_labels not in (1, 2):
         raise ModelError(
-            f"{model_id} tells {config.num_labels} classes apart; a reward model gives one number, "
-            "or two (wrong, right)."
+            Message(
+                "{model} tells {num_labels} classes apart; a reward model gives one "
+                "number, or two (wrong, right).",
+                model=model_id,
+                num_labels=config.num_labels,
+            )
         )
 
 
@@ -152,8 +164,11 @@ def load_tokenizer(folder: Path, model_id: str) -> PreTrainedTokenizerBase:
         usable = len(tokenizer) > 1 and tokenizer.encode("a b", add_special_tokens=False)
     if not usable:
         raise ModelError(
-            f"The tokenizer of {model_id} has no vocabulary; put tokenizer.json (or the files "
-            "that its class needs) beside the weights."
+            Message(
+                "The tokenizer of {model} has no vocabulary; put tokenizer.json (or "
+                "the files that its class needs) beside the weights.",
+                model=model_id,
+            )
         )
     return tokenizer
 
@@ -165,8 +180,12 @@ def _check_file_names(folder: Path, model_id: str) -> None:
     for key, value in settings.items():
         if key.endswith("_file") and value is not None and not is_plain_name(value):
             raise ModelError(
-                f"tokenizer_config.json of {model_id} names a {key} outside its folder; get the "
-                "model's files again."
+                Message(
+                    "tokenizer_config.json of {model} names a {key} outside its "
+                    "folder; get the model's files again.",
+                    model=model_id,
+                    key=key,
+                )
             )
 
 
@@ -184,8 +203,14 @@ def _check_tensors(folder: Path, model_id: str, model: PreTrainedModel) -> None:
                     kind = stored.get_dtype()
                     if weight.is_floating_point() and not kind.startswith(_FLOATING):
                         raise ModelError(
-                            f"The weights of {model_id} hold {name} as {kind}, which is no "
-                            "floating-point type; get the model's files again."
+                            Message(
+                                "The weights of {model} hold {name} as {kind}, which "
+                                "is no floating-point type; get the model's files "
+                                "again.",
+                                model=model_id,
+                                name=name,
+                                kind=kind,
+                            )
                         )
                     if math.prod(stored.get_shape()) != weight.numel():
                         raise explain(model_id, "weights", ValueError("ignore_mismatched_sizes"))

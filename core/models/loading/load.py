@@ -23,6 +23,7 @@ from transformers import (
 )
 
 from ...decoding.errors import DecodingError, ModelError
+from ...language import N_, Message
 from ..gguf.cache import source_of
 from ..gguf.source import converted_folder, gguf_in
 from ..heads.draft_head import load_head
@@ -139,8 +140,11 @@ def _load_as(
             reservation.enter_context(reserved(source.model_id, needed, should_stop))
             if state_of(folder) != seen:
                 raise ModelError(
-                    f"The files of {_in_sentence(source)} changed while they were checked; load "
-                    "the model again."
+                    Message(
+                        "The files of {source} changed while they were checked; load "
+                        "the model again.",
+                        source=_in_sentence(source),
+                    )
                 )
         config = load_config(folder, source.model_id, head)
         tokenizer = load_tokenizer(folder, source.model_id)
@@ -179,7 +183,11 @@ def fetch_model(model_id: str, should_stop: Callable[[], bool], *, weights: bool
         return Path(ask("fetch", _FETCHING, should_stop, **arguments))
     except LimitError as error:
         raise ModelError(
-            f"Getting {model_id} from the hub {error.reason}; use another model."
+            Message(
+                "Getting {model} from the hub {reason}; use another model.",
+                model=model_id,
+                reason=error.reason,
+            )
         ) from None
 
 
@@ -203,7 +211,13 @@ def _inspect(
         }
         sizes = cast("Inspected", ask("inspect", limits, should_stop, **arguments))
     except LimitError as error:
-        raise ModelError(f"Reading {source.model_id} {error.reason}; use another model.") from None
+        raise ModelError(
+            Message(
+                "Reading {model} {reason}; use another model.",
+                model=source.model_id,
+                reason=error.reason,
+            )
+        ) from None
     size = 2 if dtype == "auto" else dtype.itemsize
     # Plus one weight: the largest is held twice during the layout.
     return size * (sizes["parameters"] + sizes["largest"]) + sizes["buffer_bytes"]
@@ -233,14 +247,21 @@ def _load_weights(
         )
     if lacking := report["missing_keys"]:
         raise ModelError(
-            f"The weights of {model_id} are incomplete: {_tensors(lacking, 'missing')}; get the "
-            "model's files again."
+            Message(
+                "The weights of {model} are incomplete: {tensors}; get the model's files again.",
+                model=model_id,
+                tensors=_tensors(lacking, "missing"),
+            )
         )
     surplus = {str(name) for name in report["unexpected_keys"]}
     if foreign := surplus_of_another_model(model, surplus):
         raise ModelError(
-            f"The weights of {model_id} are of another model than its config.json: "
-            f"{_tensors(foreign, 'left over')}; get both from the same place."
+            Message(
+                "The weights of {model} are of another model than its config.json: "
+                "{tensors}; get both from the same place.",
+                model=model_id,
+                tensors=_tensors(foreign, N_("left over")),
+            )
         )
     return cast(PreTrainedModel, model), left_out(surplus)
 
@@ -249,8 +270,13 @@ def _tensors(names: Collection[object], state: str) -> str:
     """Return a phrase with the number of tensors in this state, and one name."""
     first, *others = sorted(str(name) for name in names)
     if not others:
-        return f"the tensor {first} is {state}"
-    return f"{len(names)} tensors are {state}, {first} among them"
+        return Message("the tensor {name} is {state}", name=first, state=Message(state))
+    return Message(
+        "{count} tensors are {state}, {name} among them",
+        count=len(names),
+        state=Message(state),
+        name=first,
+    )
 
 
 def _assemble(
@@ -262,8 +288,8 @@ def _assemble(
     note: str,
 ) -> TransformersModel:
     """Return the model on its device, after a test step with one token."""
-    current_report()("Weights are read; trying a step")
-    with explaining(source.model_id, "first step"):
+    current_report()(N_("Weights are read; trying a step"))
+    with explaining(source.model_id, N_("first step")):
         model = wrapped(
             hf_model.to(device),
             tokenizer,
@@ -275,8 +301,11 @@ def _assemble(
         broken = bool(model.trial_logits().isnan().any())
     if broken:
         raise ModelError(
-            f"The weights of {source.model_id} give logits that are no numbers; get its files "
-            "again, or load it in float32."
+            Message(
+                "The weights of {model} give logits that are no numbers; get its files "
+                "again, or load it in float32.",
+                model=source.model_id,
+            )
         )
     return model
 
@@ -298,5 +327,5 @@ def _assemble_scorer(
     except DecodingError:
         raise
     except Exception as error:
-        raise explain(source.model_id, "first score", error) from None
+        raise explain(source.model_id, N_("first score"), error) from None
     return model

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Lock
 
 from ...decoding.errors import ModelError
+from ...language import N_, Message
 from ..stopping import raise_if_stopped
 
 _POLL_SECONDS = 0.1
@@ -86,18 +87,29 @@ def check_memory(model_id: str, needed: int) -> None:
     free = free_bytes()
     if needed > free:
         raise ModelError(
-            f"{model_id} needs {in_words(needed)} of memory, and {in_words(free)} are free; use a "
-            "smaller model, or dtype bfloat16."
+            Message(
+                "{model} needs {in_words} of memory, and {in_words_2} are free; use a "
+                "smaller model, or dtype bfloat16.",
+                model=model_id,
+                in_words=in_words(needed),
+                in_words_2=in_words(free),
+            )
         )
 
 
-def check_disk(folder: Path, needed: int, subject: str, state: str = "") -> None:
+_TAKES = N_(
+    "The files of {subject} take {needed}, and {free} are free on the disk; make room, or use a "
+    "smaller model."
+)
+
+
+def check_disk(folder: Path, needed: int, subject: str, words: str = _TAKES) -> None:
     """Refuse files that don't fit on the disk of a folder.
 
     Args:
         folder: target folder, which may not exist yet.
-        subject: beginning of the message, before the size.
-        state: text after the size.
+        subject: name of the model or file.
+        words: the sentence, with both sizes.
 
     Raises:
         ModelError: the files don't fit; the message states both sizes.
@@ -105,10 +117,8 @@ def check_disk(folder: Path, needed: int, subject: str, state: str = "") -> None
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     free = shutil.disk_usage(existing).free
     if needed > free:
-        raise ModelError(
-            f"{subject} {in_words(needed)}{state}, and {in_words(free)} are free on the disk; make "
-            "room, or use a smaller model."
-        )
+        sizes = {"needed": in_words(needed), "free": in_words(free)}
+        raise ModelError(Message(words, subject=subject, **sizes))
 
 
 @contextmanager

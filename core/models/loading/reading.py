@@ -15,6 +15,7 @@ from typing import Any
 from safetensors import safe_open
 from transformers import PreTrainedModel
 
+from ...language import Message
 from ..reporting import current_report
 from ..stopping import current, raise_if_stopped
 
@@ -62,7 +63,8 @@ class _Progress:
         now = time.monotonic()
         if now - self._told > _TELLING_SECONDS:
             self._told = now
-            self._report(f"Reading weights: {min(self._read / max(self._all, 1), 1):.0%}")
+            share = min(self._read / max(self._all, 1), 1)
+            self._report(Message("Reading weights: {share:.0%}", share=share))
 
 
 class _Tensor:

@@ -8,6 +8,7 @@ from collections.abc import Set
 from transformers import PreTrainedModel
 
 from ...decoding.validation import shortened
+from ...language import Message
 
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
 _SHOWN = 160
@@ -37,4 +38,6 @@ def left_out(surplus: Set[str]) -> str:
         return ""
     kinds = ", ".join(sorted({_NUMBER.sub("*", name) for name in surplus}))
     shown = shortened(kinds, _SHOWN)
-    return f"Tensors of its files that are no part of the model are left out: {shown}."
+    return Message(
+        "Tensors of its files that are no part of the model are left out: {names}.", names=shown
+    )

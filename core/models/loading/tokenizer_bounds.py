@@ -14,6 +14,7 @@ from typing import Any
 from transformers import PreTrainedTokenizerBase
 
 from ...decoding.errors import ModelError
+from ...language import Message
 from .bounds import MOST
 
 # Known normalizers produce at most 40 characters from one.
@@ -39,13 +40,20 @@ def check_growth(tokenizer: PreTrainedTokenizerBase, model_id: str) -> None:
     longest, last = max(map(len, vocabulary), default=0), max(vocabulary.values(), default=0)
     if last >= MOST["vocab_size"]:
         raise ModelError(
-            f"The tokenizer of {model_id} has a token with the id {last:,}, more than any model "
-            "has; use another model."
+            Message(
+                "The tokenizer of {model} has a token with the id {last:,}, more than "
+                "any model has; use another model.",
+                model=model_id,
+                last=last,
+            )
         )
     added = len(tokenizer.encode(_TEXT))
     if growth > MOST_GROWTH or longest > MOST_TOKEN_LENGTH or added > MOST_ADDED:
         raise ModelError(
-            f"The tokenizer of {model_id} makes vast texts of short ones; use another model."
+            Message(
+                "The tokenizer of {model} makes vast texts of short ones; use another model.",
+                model=model_id,
+            )
         )
 
 

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from ...decoding.errors import ModelError
 from ...decoding.record.servers import LLAMA_CPP, VLLM
+from ...language import N_, Message
 
 # Display name of each kind.
 KINDS = {"vllm": VLLM, "llamacpp": LLAMA_CPP, "openai": "OpenAI-shaped"}
@@ -67,18 +68,27 @@ def read_address(where: str) -> Address:
         options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=True))
         origin_of(text)
     except ValueError:
-        raise ModelError(f"A model on a server is named {FORMS}; write it so.") from None
+        raise ModelError(
+            Message("A model on a server is named {forms}; write it so.", forms=FORMS)
+        ) from None
     if parts.username is not None or parts.password is not None:
         raise ModelError(
-            "The address of a server holds no name and no password: leave them out, and give the "
-            "key in DECODING_EXPLORER_MODEL_KEYS or in the field under the model."
+            N_(
+                "The address of a server holds no name and no password: leave them "
+                "out, and give the key in DECODING_EXPLORER_MODEL_KEYS or in the field "
+                "under the model."
+            )
         )
     if stray := sorted(options.keys() - set(_OPTIONS)):
         raise ModelError(
-            f"An address takes {' and '.join(_OPTIONS)} behind the question mark, got {stray[0]!r}."
+            Message(
+                "An address takes {options} behind the question mark, got {stray!r}.",
+                options=" and ".join(_OPTIONS),
+                stray=stray[0],
+            )
         )
     if not parts.fragment and kind != "llamacpp":
-        raise ModelError(f"The address names no model: write {FORMS}.")
+        raise ModelError(Message("The address names no model: write {forms}.", forms=FORMS))
     url = f"{origin_of(text)}{parts.path.rstrip('/').removesuffix('/v1')}"
     return Address(kind, url, parts.fragment, options.get("tokenizer", ""))
 

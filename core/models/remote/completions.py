@@ -9,6 +9,7 @@ from typing import Any
 from ...decoding.by_engine.config import NO_BUDGET, ByEngine
 from ...decoding.errors import LostModelError, ModelError
 from ...decoding.record.servers import OPENAI_SHAPED, VLLM
+from ...language import Message
 from .address import Address
 from .engine import Bias, Engine, Facts, Forced, Prompts
 from .http import Client, RefusedError
@@ -47,7 +48,12 @@ class CompletionsEngine(Engine):
         row = next((row for row in rows if row["id"] == self._address.model), None)
         if row is None:
             raise ModelError(
-                f"The server of {self.label} has no model {self._address.model!r}; it has {names}."
+                Message(
+                    "The server of {label} has no model {model!r}; it has {names}.",
+                    label=self.label,
+                    model=self._address.model,
+                    names=names,
+                )
             )
         window = row.get("max_model_len")
         most, vocab_size = self._most_candidates()
@@ -69,8 +75,11 @@ class CompletionsEngine(Engine):
             if set(answer.ids) == set(range(len(answer.ids))):
                 return None, len(answer.ids)
             raise LostModelError(
-                f"The server of {self.label} answers with other tokens than its vocabulary's; "
-                "check the server."
+                Message(
+                    "The server of {label} answers with other tokens than its "
+                    "vocabulary's; check the server.",
+                    label=self.label,
+                )
             )
         except RefusedError:
             pass
@@ -81,7 +90,10 @@ class CompletionsEngine(Engine):
                 continue
             return count, None
         raise ModelError(
-            f"The server of {self.label} gives no log-probabilities; take another server or model."
+            Message(
+                "The server of {label} gives no log-probabilities; take another server or model.",
+                label=self.label,
+            )
         )
 
     def _complete(self, prompts: Prompts, count: int, **more: Any) -> list[Any]:
@@ -108,12 +120,18 @@ class CompletionsEngine(Engine):
 
     def _by_id(self, values: Any) -> Said:
         if not isinstance(values, dict) or not values:
-            raise LostModelError(f"The server of {self.label} gives no log-probabilities.")
+            raise LostModelError(
+                Message("The server of {label} gives no log-probabilities.", label=self.label)
+            )
         ids = [key[len(_ID) :] if key.startswith(_ID) else "" for key in values]
         if not all(text.isdecimal() and len(text) < 10 for text in ids):
             raise LostModelError(
-                f"The server of {self.label} names tokens by their text and not by their ids; take "
-                "a server that knows return_tokens_as_token_ids, such as vLLM."
+                Message(
+                    "The server of {label} names tokens by their text and not by their "
+                    "ids; take a server that knows return_tokens_as_token_ids, such as "
+                    "vLLM.",
+                    label=self.label,
+                )
             )
         return Said([int(text) for text in ids], list(values.values()))
 
@@ -153,7 +171,9 @@ class CompletionsEngine(Engine):
         parts = [part_of(logprobs, name) for name in ("tokens", "token_logprobs", "top_logprobs")]
         whole = all(isinstance(part, list) for part in parts) and len({*map(len, parts)}) == 1
         if not whole or not all(isinstance(tops, dict | None) for tops in parts[2]):
-            raise LostModelError(f"The server of {self.label} gives no log-probabilities.")
+            raise LostModelError(
+                Message("The server of {label} gives no log-probabilities.", label=self.label)
+            )
         for name, value, tops in zip(*parts, strict=True):
             candidates = {key: number for key, number in (tops or {}).items() if key != name}
             yield self._by_id({name: value, **candidates} if isinstance(name, str) else {})
@@ -192,8 +212,11 @@ class CompletionsEngine(Engine):
         texts = [part_of(tokens, str(token_id), "decoded_token") for token_id in range(count)]
         if not all(isinstance(text, str) for text in texts):
             raise ModelError(
-                f"The server of {self.label} doesn't say what its tokens are; name a tokenizer: "
-                "?tokenizer=FOLDER before the # of the address."
+                Message(
+                    "The server of {label} doesn't say what its tokens are; name a "
+                    "tokenizer: ?tokenizer=FOLDER before the # of the address.",
+                    label=self.label,
+                )
             )
         whole = (text if "\ufffd" not in text else "" for text in texts)
         return [text.encode("utf-8", "replace") or None for text in whole]
@@ -206,5 +229,9 @@ def ids_of(ids: Any, label: str) -> list[int]:
         LostModelError: the value is no list of token ids.
     """
     if not isinstance(ids, list) or not all(type(part) is int and part >= 0 for part in ids):
-        raise LostModelError(f"The server of {label} turns text into something else than tokens.")
+        raise LostModelError(
+            Message(
+                "The server of {label} turns text into something else than tokens.", label=label
+            )
+        )
     return ids

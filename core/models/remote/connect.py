@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from ...decoding.errors import LostModelError, ModelError
+from ...language import N_, Message
 from ..reporting import current_report
 from ..stopping import raise_if_stopped, stoppable
 from .address import Address, read_address
@@ -31,9 +32,9 @@ _DISTINCT = 0.7
 # Very small probabilities have a larger relative difference.
 _FAINT_NATS = -20.0
 _ADVICE = {
-    "llamacpp": "start llama.cpp without speculation, which makes it report 0",
-    "vllm": "start vLLM with --logprobs-mode raw_logprobs",
-    "openai": "check the server",
+    "llamacpp": N_("start llama.cpp without speculation, which makes it report 0"),
+    "vllm": N_("start vLLM with --logprobs-mode raw_logprobs"),
+    "openai": N_("check the server"),
 }
 
 
@@ -51,13 +52,13 @@ def connect(
     kind = LlamaCppEngine if address.kind == "llamacpp" else CompletionsEngine
     engine: Engine = kind(address, client)
     with stoppable(should_stop):
-        tell("Asking the server")
+        tell(N_("Asking the server"))
         facts = engine.connect()
         raise_if_stopped(should_stop)
-        tell("Reading its tokens")
+        tell(N_("Reading its tokens"))
         tokens, vocab_size = _tokens(address, engine, facts, should_stop)
         raise_if_stopped(should_stop)
-        tell("Trying its numbers")
+        tell(N_("Trying its numbers"))
         return _tried(address, engine, client, tokens, facts, vocab_size)
 
 
@@ -71,10 +72,18 @@ def _tokens(
         _compare(tokens, engine, vocab_size, address.tokenizer)
         return tokens, vocab_size
     if facts.vocab_size is None:
-        advice = ", or start vLLM with --max-logprobs -1" if address.kind == "vllm" else ""
+        advice = ""
+        if address.kind == "vllm":
+            advice = Message(", or start vLLM with {options}", options="--max-logprobs -1")
         raise ModelError(
-            f"The server of {engine.label} names {facts.most} tokens of each step and not its "
-            f"vocabulary; name a tokenizer: ?tokenizer=FOLDER before the # of the address{advice}."
+            Message(
+                "The server of {label} names {most} tokens of each step and not its "
+                "vocabulary; name a tokenizer: ?tokenizer=FOLDER before the # of the "
+                "address{advice}.",
+                label=engine.label,
+                most=facts.most,
+                advice=advice,
+            )
         )
     return ServerTokens(engine, facts.vocab_size), facts.vocab_size
 
@@ -94,13 +103,26 @@ def _compare(tokens: LocalTokens, engine: Engine, vocab_size: int, name: str) ->
     for text, local, remote in pairs:
         if local != remote:
             raise ModelError(
-                f"The tokenizer {name} isn't that of {engine.label}: of {text!r} it makes "
-                f"{local[:6]}, the server {remote[:6]}; name the model's own."
+                Message(
+                    "The tokenizer {name} isn't that of {label}: of {text!r} it makes "
+                    "{local}, the server {remote}; name the model's own.",
+                    name=name,
+                    label=engine.label,
+                    text=text,
+                    local=local[:6],
+                    remote=remote[:6],
+                )
             )
     if len(tokens.tokenizer) > vocab_size:
         raise ModelError(
-            f"The tokenizer {name} has {len(tokens.tokenizer)} tokens, more than the "
-            f"{vocab_size} of {engine.label}; name the model's own."
+            Message(
+                "The tokenizer {name} has {tokenizer} tokens, more than the "
+                "{vocab_size} of {label}; name the model's own.",
+                name=name,
+                tokenizer=len(tokens.tokenizer),
+                vocab_size=vocab_size,
+                label=engine.label,
+            )
         )
 
 

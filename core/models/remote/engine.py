@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ...decoding.by_engine.config import ByEngine
 from ...decoding.errors import LostModelError
+from ...language import Message
 from .address import Address
 from .http import Client
 from .rows import Said, list_in, part_of
@@ -120,5 +121,7 @@ class Engine(ABC):
         """Return the text in an answer; raise LostModelError if there is none."""
         text = part_of(self._client.ask(path, body), field)
         if not isinstance(text, str):
-            raise LostModelError(f"The server of {self.label} can't {act}.")
+            raise LostModelError(
+                Message("The server of {label} can't {act}.", label=self.label, act=act)
+            )
         return text

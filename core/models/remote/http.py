@@ -17,6 +17,7 @@ import httpx2
 
 from ...decoding.errors import LoadingStoppedError, LostModelError
 from ...decoding.validation import shortened
+from ...language import N_, Message
 from ..stopping import current
 from .address import Address
 from .keys import key_for
@@ -27,6 +28,11 @@ _BUSY = frozenset({429, 500, 502, 503, 504})
 _POLL_SECONDS = 0.1
 _SHOWN = 200
 _REFUSING_SECONDS = 30.0
+_SLOW = N_("The server of {label} takes too long to answer.")
+_GONE = N_("The server of {label} can't be reached.")
+_BROKEN = N_("The server of {label} broke off in the midst of an answer.")
+_UNREADABLE = N_("The server of {label} gives no answer that can be read.")
+_HALF = N_("The server of {label} answers with half a JSON text, or none.")
 
 
 class RefusedError(LostModelError):
@@ -145,19 +151,19 @@ class Client:
             ) as response:
                 yield response
         except httpx2.TimeoutException:
-            raise LostModelError(self._says("takes too long to answer")) from None
+            raise LostModelError(self._says(_SLOW)) from None
         except httpx2.ConnectError:
-            raise _BusyError(self._says("can't be reached")) from None
+            raise _BusyError(self._says(_GONE)) from None
         except httpx2.TransportError:
-            raise _BusyError(self._says("broke off in the midst of an answer")) from None
+            raise _BusyError(self._says(_BROKEN)) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, UnicodeError):
-            raise LostModelError(self._says("gives no answer that can be read")) from None
+            raise LostModelError(self._says(_UNREADABLE)) from None
 
     def _json(self, content: bytes) -> Any:
         try:
             return json.loads(content)
         except (ValueError, RecursionError):
-            raise LostModelError(self._says("answers with half a JSON text, or none")) from None
+            raise LostModelError(self._says(_HALF)) from None
 
     def _pieces(
         self, response: httpx2.Response, most_bytes: int, ends: float = math.inf
@@ -167,30 +173,41 @@ class Client:
         for piece in response.iter_bytes():
             size += len(piece)
             if size > most_bytes:
-                raise LostModelError(self._says(f"answers with more than {most_bytes:,} bytes"))
+                words = N_("The server of {label} answers with more than {most:,} bytes.")
+                raise LostModelError(self._says(words, most=most_bytes))
             if time.monotonic() > ends:
-                raise LostModelError(self._says("takes too long to answer"))
+                raise LostModelError(self._says(_SLOW))
             yield piece
 
     def _check_status(self, response: httpx2.Response, content: bytes) -> None:
         status, key = response.status_code, key_for(self._address.origin)
+        reason = ""
         if status == 200:
             return
         if status in _BUSY:
-            raise _BusyError(self._says(f"is busy or broken (status {status})"), _wait(response))
+            words = N_("The server of {label} is busy or broken (status {status}).")
+            raise _BusyError(self._says(words, status=status), _wait(response))
         if response.is_redirect:
-            what = "sends elsewhere, and a redirect is never followed: give the address it leads to"
+            words = N_(
+                "The server of {label} sends elsewhere, and a redirect is never followed: give the "
+                "address it leads to."
+            )
         elif status in (401, 403):
-            what = f"wants {'another key than this one' if key else 'a key'} (status {status})"
+            words = N_("The server of {label} wants a key (status {status}).")
+            if key:
+                words = N_(
+                    "The server of {label} wants another key than this one (status {status})."
+                )
         else:
             message = _message(content)
             message = message.replace(key, "…") if key else message
-            reason = f": {message.rstrip('.')}" if message else ""
-            what = f"refuses the request (status {status}{reason})"
-        raise RefusedError(self._says(what))
+            words = N_("The server of {label} refuses the request (status {status}).")
+            if reason := message.rstrip("."):
+                words = N_("The server of {label} refuses the request (status {status}: {reason}).")
+        raise RefusedError(self._says(words, status=status, reason=reason))
 
-    def _says(self, what: str) -> str:
-        return f"The server of {self.label} {what}."
+    def _says(self, words: str, **values: object) -> Message:
+        return Message(words, label=self.label, **values)
 
 
 def _rest(seconds: float, should_stop: Callable[[], bool]) -> None:
@@ -202,7 +219,7 @@ def _rest(seconds: float, should_stop: Callable[[], bool]) -> None:
     ends = time.monotonic() + seconds
     while (left := ends - time.monotonic()) > 0:
         if should_stop():
-            raise LoadingStoppedError("The run was stopped while its server was busy.")
+            raise LoadingStoppedError(N_("The run was stopped while its server was busy."))
         time.sleep(min(left, _POLL_SECONDS))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from threading import Lock
 
 from ...decoding.errors import ConfigError
+from ...language import N_, Message
 from .address import origin_of
 
 VARIABLE = "DECODING_EXPLORER_MODEL_KEYS"
@@ -31,8 +32,12 @@ def keys_in(text: str) -> Mapping[str, str]:
             origin = ""
         if not (origin and equals and _KEY.fullmatch(key)):
             raise ConfigError(
-                f"{VARIABLE} lists keys by server, such as https://api.example.org=KEY, with "
-                "commas between them; an entry isn't of that form."
+                Message(
+                    "{variable} lists keys by server, such as "
+                    "https://api.example.org=KEY, with commas between them; an entry "
+                    "isn't of that form.",
+                    variable=VARIABLE,
+                )
             )
         keys[origin] = key
     return keys
@@ -45,7 +50,7 @@ def give_key(origin: str, key: str) -> None:
         ConfigError: the text can't be a key.
     """
     if key and not _KEY.fullmatch(key):
-        raise ConfigError("A key is a word of ASCII letters, digits and signs; copy it again.")
+        raise ConfigError(N_("A key is a word of ASCII letters, digits and signs; copy it again."))
     with _LOCK:
         if key:
             _GIVEN[origin] = key

@@ -8,6 +8,7 @@ from typing import Any
 from ...decoding.by_engine.config import ByEngine
 from ...decoding.errors import LostModelError, ModelError
 from ...decoding.record.servers import LLAMA_CPP
+from ...language import Message
 from .completions import ids_of
 from .engine import Bias, Engine, Facts, Forced, Prompts
 from .rows import Said, in_order, list_in, part_of
@@ -32,8 +33,12 @@ class LlamaCppEngine(Engine):
         size = part_of(row, "meta", "n_vocab")
         if row is None or type(size) is not int or not 1 < size <= _MOST_VOCABULARY:
             raise ModelError(
-                f"The server of {self.label} has no model {self._address.model!r} of "
-                f"llama.cpp; it has {names}."
+                Message(
+                    "The server of {label} has no model {model!r} of llama.cpp; it has {names}.",
+                    label=self.label,
+                    model=self._address.model,
+                    names=names,
+                )
             )
         window = part_of(row, "meta", "n_ctx")
         properties = self._client.ask("/props")
@@ -68,7 +73,9 @@ class LlamaCppEngine(Engine):
     def _tops(self, answer: Any) -> list[Any]:
         tops = part_of(answer, "completion_probabilities", 0, "top_logprobs")
         if not isinstance(tops, list):
-            raise LostModelError(f"The server of {self.label} gives no log-probabilities.")
+            raise LostModelError(
+                Message("The server of {label} gives no log-probabilities.", label=self.label)
+            )
         return tops
 
     def sampled(
@@ -129,8 +136,11 @@ class LlamaCppEngine(Engine):
             return [bytes(tokens[token_id]) for token_id in range(count)]
         except (KeyError, TypeError, ValueError):
             raise ModelError(
-                f"The server of {self.label} doesn't say what its tokens are; name a tokenizer: "
-                "?tokenizer=FOLDER before the # of the address."
+                Message(
+                    "The server of {label} doesn't say what its tokens are; name a "
+                    "tokenizer: ?tokenizer=FOLDER before the # of the address.",
+                    label=self.label,
+                )
             ) from None
 
 

@@ -10,9 +10,11 @@ from torch import Tensor
 
 from ...decoding.by_engine.config import ByEngine
 from ...decoding.by_engine.engine import ServerToken
+from ...decoding.counting import sentences
 from ...decoding.errors import LostModelError, ModelError
 from ...decoding.protocol import Decodes, OnLogits, offers
 from ...decoding.reasoning.types import ThinkMarks
+from ...language import N_, Message
 from ..running.contexts import UncachedContext
 from ..running.limits import InputLimits
 from ..text.tokenizing import TokenNames
@@ -63,7 +65,7 @@ class RemoteModel:
         gives_logits: bool = False,
         processed: bool = False,
         dtype: str = "float32",
-        advice: str = "check the server",
+        advice: str = N_("check the server"),
     ) -> None:
         self._engine, self._client, self._tokens = engine, client, tokens
         self.facts = facts
@@ -118,17 +120,29 @@ class RemoteModel:
     @property
     def described(self) -> str:
         """Description of the server's numbers, as a sentence."""
-        numbers = "logits" if self.gives_logits else "log-probabilities"
-        of = f"all {self.vocab_size:,}"
+        of = Message("all {count:,} tokens", count=self.vocab_size)
         if self.known:
-            of = f"the {self.known:,} likeliest of {self.vocab_size:,}"
-        after = ", after the server's own settings" if self.processed else ""
-        window = f"{self.context_window:,} tokens fit" if self.context_window else "window unknown"
-        caveat = f" {self._tokens.caveat}" if self._tokens.caveat else ""
-        return (
-            f"{' '.join(filter(None, self.facts[:2]))}: {numbers} of {of} tokens{after}; {window}; "
-            f"numbers as of {self.dtype}.{caveat}"
+            of = Message(
+                "the {known:,} likeliest of {count:,} tokens",
+                known=self.known,
+                count=self.vocab_size,
+            )
+        numbers = N_("log-probabilities of {tokens}")
+        if self.processed:
+            numbers = N_("log-probabilities of {tokens}, after the server's own settings")
+        elif self.gives_logits:
+            numbers = N_("logits of {tokens}")
+        window = Message("window unknown")
+        if self.context_window:
+            window = Message("{count:,} tokens fit", count=self.context_window)
+        sentence = Message(
+            "{server}: {numbers}; {window}; numbers as of {dtype}.",
+            server=" ".join(filter(None, self.facts[:2])),
+            numbers=Message(numbers, tokens=of),
+            window=window,
+            dtype=self.dtype,
         )
+        return sentences(sentence, self._tokens.caveat)
 
     def encode(self, text: str) -> list[int]:
         """Return the token ids of a prompt, with the special tokens that the tokenizer adds."""
@@ -225,7 +239,10 @@ class RemoteModel:
         """
         if hidden is not None:
             raise ModelError(
-                f"{self.model_id} is on a server, which gives no hidden states: use another method."
+                Message(
+                    "{model} is on a server, which gives no hidden states: use another method.",
+                    model=self.model_id,
+                )
             )
         length = ids.shape[1]
         ends = range(length - keep + 1, length + 1)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ...decoding.errors import LostModelError
+from ...language import Message
 
 # Servers write numbers below this in place of -inf.
 _NONE_BELOW = -9_000.0
@@ -34,8 +35,12 @@ def full_row(answer: Said, vocab_size: int, label: str) -> Tensor:
     count = len(answer.ids)
     if count != vocab_size or len(set(answer.ids)) != count or not _within(answer.ids, vocab_size):
         raise LostModelError(
-            f"The server of {label} answers with other tokens than the {vocab_size:,} of its "
-            "vocabulary; check the server."
+            Message(
+                "The server of {label} answers with other tokens than the "
+                "{vocab_size:,} of its vocabulary; check the server.",
+                label=label,
+                vocab_size=vocab_size,
+            )
         )
     row = torch.empty(vocab_size)
     row[torch.tensor(answer.ids)] = torch.tensor(answer.values)
@@ -55,8 +60,12 @@ def known_row(answer: Said, vocab_size: int, label: str) -> Tensor:
     total = float(row.double().exp().nansum())
     if total > 1 + SUM_TOLERANCE:
         raise LostModelError(
-            f"The server of {label} gives probabilities that add up to {total:.4g}, more than 1; "
-            "check the server."
+            Message(
+                "The server of {label} gives probabilities that add up to {total:.4g}, "
+                "more than 1; check the server.",
+                label=label,
+                total=total,
+            )
         )
     return row
 
@@ -70,8 +79,12 @@ def named_row(answer: Said, vocab_size: int, label: str) -> Tensor:
     require_numbers(answer, label)
     if len(set(answer.ids)) != len(answer.ids) or not _within(answer.ids, vocab_size):
         raise LostModelError(
-            f"The server of {label} names a token twice, or one beyond the {vocab_size:,} of the "
-            "tokenizer; check the tokenizer."
+            Message(
+                "The server of {label} names a token twice, or one beyond the "
+                "{vocab_size:,} of the tokenizer; check the tokenizer.",
+                label=label,
+                vocab_size=vocab_size,
+            )
         )
     row = torch.full((vocab_size,), math.nan)
     row[torch.tensor(answer.ids)] = torch.tensor(answer.values)
@@ -88,7 +101,10 @@ def require_numbers(answer: Said, label: str) -> None:
     )
     if not sound:
         raise LostModelError(
-            f"The server of {label} answers with something else than numbers; check the server."
+            Message(
+                "The server of {label} answers with something else than numbers; check the server.",
+                label=label,
+            )
         )
 
 
@@ -102,8 +118,13 @@ def require_sum(rows: Tensor, label: str, advice: str) -> None:
     worst = float(totals[(totals - 1).abs().argmax()])
     if not abs(worst - 1) <= SUM_TOLERANCE:
         raise LostModelError(
-            f"The server of {label} gives probabilities that add up to {worst:.4g} instead of 1, "
-            f"so they aren't the model's: {advice}."
+            Message(
+                "The server of {label} gives probabilities that add up to {worst:.4g} "
+                "instead of 1, so they aren't the model's: {advice}.",
+                label=label,
+                worst=worst,
+                advice=advice,
+            )
         )
 
 
@@ -132,6 +153,11 @@ def in_order(answers: Any, count: int, label: str) -> list[Any]:
     places = [part_of(answer, "index") for answer in answers] if isinstance(answers, list) else []
     if len(places) != count or not all(at in places for at in range(count)):
         raise LostModelError(
-            f"The server of {label} answers {count} prompts with something else; check the server."
+            Message(
+                "The server of {label} answers {count} prompts with something else; "
+                "check the server.",
+                label=label,
+                count=count,
+            )
         )
     return [answers[places.index(at)] for at in range(count)]

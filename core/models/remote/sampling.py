@@ -9,6 +9,7 @@ from ...decoding.by_engine.config import NO_BUDGET, ByEngine
 from ...decoding.by_engine.engine import ServerToken
 from ...decoding.errors import ConfigError, LostModelError
 from ...decoding.shaping.config import SETTINGS, parts_of
+from ...language import Message
 from .address import KINDS
 from .rows import Said, require_numbers
 
@@ -50,13 +51,23 @@ def asked_settings(kind: str, config: ByEngine) -> dict[str, Any]:
             lacking += " of the generated text alone"
         offered = ", ".join(SETTINGS[name].name for name in names if not SETTINGS[name].part_of)
         raise ConfigError(
-            f"A server of {KINDS[kind]} has no {lacking}: switch it off, or take "
-            f"sampling, which is done here ({offered} and a logit bias are the server's)."
+            Message(
+                "A server of {kinds} has no {lacking}: switch it off, or take "
+                "sampling, which is done here ({offered} and a logit bias are the "
+                "server's).",
+                kinds=KINDS[kind],
+                lacking=lacking,
+                offered=offered,
+            )
         )
     if config.min_new_tokens and kind != "vllm":
-        raise ConfigError(f"A server of {KINDS[kind]} has no min_new_tokens: set it to 0.")
+        raise ConfigError(
+            Message("A server of {kinds} has no min_new_tokens: set it to 0.", kinds=KINDS[kind])
+        )
     if config.thinking_token_budget != NO_BUDGET and kind != "vllm":
-        raise ConfigError(f"A server of {KINDS[kind]} has no thinking budget: set it to -1.")
+        raise ConfigError(
+            Message("A server of {kinds} has no thinking budget: set it to -1.", kinds=KINDS[kind])
+        )
     settings: dict[str, Any] = {theirs: getattr(shaping, name) for name, theirs in names.items()}
     if kind == "llamacpp":
         settings |= dict.fromkeys(_COUNTED, 0.0)
@@ -86,11 +97,18 @@ def tokens_of(answers: Iterator[Said], vocab_size: int, label: str) -> Iterator[
         require_numbers(answer, label)
         if not all(0 <= token_id < vocab_size for token_id in answer.ids):
             raise LostModelError(
-                f"The server of {label} emits tokens beyond the {vocab_size:,} of its vocabulary; "
-                "check the tokenizer."
+                Message(
+                    "The server of {label} emits tokens beyond the {vocab_size:,} of "
+                    "its vocabulary; check the tokenizer.",
+                    label=label,
+                    vocab_size=vocab_size,
+                )
             )
         if max(answer.values) > 0.001:
             raise LostModelError(
-                f"The server of {label} gives log-probabilities above 0; check the server."
+                Message(
+                    "The server of {label} gives log-probabilities above 0; check the server.",
+                    label=label,
+                )
             )
         yield ServerToken(answer.ids[0], dict(zip(answer.ids, answer.values, strict=True)))

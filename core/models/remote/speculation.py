@@ -12,6 +12,7 @@ from ...decoding.by_engine.speculation import ServerSpeculation
 from ...decoding.by_engine.told import told_by
 from ...decoding.decode import collect
 from ...decoding.errors import ModelError
+from ...language import N_, Message
 from .model import COUNT, RemoteModel
 
 # A line of /metrics, in Prometheus' text format, with vLLM's or llama.cpp's prefix.
@@ -40,7 +41,9 @@ def speculation_in_a_run(
         ConfigError: the server lacks a setting.
     """
     if not isinstance(model, RemoteModel):
-        raise ModelError(f"{model.model_id} is on no server: choose a model that is.")
+        raise ModelError(
+            Message("{model} is on no server: choose a model that is.", model=model.model_id)
+        )
     before = _counters(model)
     trace = collect(model, prompt, config, should_stop=should_stop)
     if should_stop is not None and should_stop():
@@ -52,13 +55,20 @@ def speculation_in_a_run(
     if not rounds and counted["drafts"] <= 0:
         if "drafts" in before or isinstance(model.last_speculation, dict):
             raise ModelError(
-                f"The server of {model.model_id} speculates, and drafted nothing in this run: take "
-                "more tokens, or a prompt that repeats itself."
+                Message(
+                    "The server of {model} speculates, and drafted nothing in this "
+                    "run: take more tokens, or a prompt that repeats itself.",
+                    model=model.model_id,
+                )
             )
         raise ModelError(
-            f"The server of {model.model_id} tells of no speculation: "
-            + _ADVICE.get(model.facts.software, "start it with a draft model")
-            + "."
+            Message(
+                "The server of {model} tells of no speculation: {advice}.",
+                model=model.model_id,
+                advice=Message(
+                    _ADVICE.get(model.facts.software, N_("start it with a draft model"))
+                ),
+            )
         )
     positions = sorted(int(name) for name in counted if name.isdecimal())
     return ServerSpeculation(

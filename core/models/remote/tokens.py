@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from ...decoding.errors import ModelError, PromptError
 from ...decoding.reasoning.types import ThinkMarks
+from ...language import Message
 from ..hub_id import hub_id
 from ..isolation.client import RequestLimits, ask
 from ..loading.folder import check_small_files, read_json
@@ -103,8 +104,12 @@ class ServerTokens:
         for text in SAMPLES[:2]:
             if b"".join(map(self.bytes_of, self.encode(text))).decode("utf-8", "replace") != text:
                 raise ModelError(
-                    f"The tokens that the server of {engine.label} names make another text than "
-                    "its own; name a tokenizer: ?tokenizer=FOLDER before the # of the address."
+                    Message(
+                        "The tokens that the server of {label} names make another text "
+                        "than its own; name a tokenizer: ?tokenizer=FOLDER before the "
+                        "# of the address.",
+                        label=engine.label,
+                    )
                 )
 
     def _maybe_special(self) -> list[int]:
@@ -128,9 +133,10 @@ class ServerTokens:
         """Warning about the number of tokens with unknown bytes; empty if there are none."""
         if not self.unknown:
             return ""
-        return (
-            f"{len(self.unknown):,} tokens are parts of characters, whose bytes the server doesn't "
-            "tell: ?tokenizer=FOLDER before the # of the address names a tokenizer that does."
+        return Message(
+            "{count:,} tokens are parts of characters, whose bytes the server doesn't tell: "
+            "?tokenizer=FOLDER before the # of the address names a tokenizer that does.",
+            count=len(self.unknown),
         )
 
     def bytes_of(self, token_id: int) -> bytes:
@@ -178,8 +184,12 @@ class ServerTokens:
             spelled = next((name for name in self._names.values() if name and name in content), "")
             if spelled:
                 raise PromptError(
-                    f"A message spells out the special token {spelled}, which the server would "
-                    "read as one; name a tokenizer in the address, or leave it out."
+                    Message(
+                        "A message spells out the special token {spelled}, which the "
+                        "server would read as one; name a tokenizer in the address, or "
+                        "leave it out.",
+                        spelled=spelled,
+                    )
                 )
         return self._engine.encode_chat(messages, add_generation_prompt)
 

@@ -20,6 +20,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from ...decoding.errors import ModelError
 from ...decoding.files import write_file
+from ...language import Message
 from ..loading.folder import weights_digest
 from .reward_model import RewardModel
 
@@ -91,7 +92,9 @@ def load_verifier(
     """
     settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     if settings["target"] != weights_digest(target):
-        raise ModelError(f"{model_id} was trained on another target; train it again.")
+        raise ModelError(
+            Message("{model} was trained on another target; train it again.", model=model_id)
+        )
     head = VerifierHead(settings["hidden_size"], settings["width"])
     head.load_state_dict(load_file(folder / WEIGHTS))
     model = LlamaForCausalLM.from_pretrained(target, dtype=torch.float32)

@@ -8,6 +8,7 @@ from typing import cast
 
 from ...decoding.errors import PromptError
 from ...decoding.protocol import TokenRows
+from ...language import N_, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class InputLimits:
         table = [list(row) for row in cast("Sequence[Sequence[int]]", ids if nested else [ids])]
         width = len(table[0]) if table else 0
         if width == 0:
-            raise PromptError("There is no token to process; give at least one token id.")
+            raise PromptError(N_("There is no token to process; give at least one token id."))
         if len(table) != rows or any(len(row) != width for row in table):
             shape = [len(row) for row in table]
             raise ValueError(f"A context of {rows} rows takes as many equal rows, got {shape}.")
@@ -39,13 +40,21 @@ class InputLimits:
             if min(row) < 0 or max(row) >= self.vocab_size:
                 stray = next(token_id for token_id in row if not 0 <= token_id < self.vocab_size)
                 raise PromptError(
-                    f"Token ids must lie in [0, {self.vocab_size - 1}], got {stray}; "
-                    "use ids of this model's own tokenizer."
+                    Message(
+                        "Token ids must lie in [0, {vocab_size}], got {stray}; use ids "
+                        "of this model's own tokenizer.",
+                        vocab_size=self.vocab_size - 1,
+                        stray=stray,
+                    )
                 )
         if self.window is not None and length + width > self.window:
             raise PromptError(
-                f"The model's context window holds {self.window} tokens, {length + width} were "
-                "asked for; shorten the prompt or generate fewer tokens."
+                Message(
+                    "The model's context window holds {window} tokens, {length} were "
+                    "asked for; shorten the prompt or generate fewer tokens.",
+                    window=self.window,
+                    length=length + width,
+                )
             )
         return table
 

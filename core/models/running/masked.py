@@ -10,6 +10,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ...decoding.errors import ModelError
+from ...language import Message
 from ..loading.inspection import NOISE_TYPES
 from ..transformers_model import TransformersModel
 from .noise import NoiseModel
@@ -43,17 +44,23 @@ class MaskedModel(TransformersModel):
         mask_id = tokenizer.mask_token_id if mask_id is None else mask_id
         if not isinstance(mask_id, int) or not 0 <= mask_id < self.vocab_size:
             raise ModelError(
-                f"{model_id} is bidirectional (is_causal is false in its config.json) and names no "
-                "mask token: it has neither a next token to decode nor a mask to fill; use another "
-                "model."
+                Message(
+                    "{model} is bidirectional (is_causal is false in its config.json) "
+                    "and names no mask token: it has neither a next token to decode "
+                    "nor a mask to fill; use another model.",
+                    model=model_id,
+                )
             )
         self.mask_id = mask_id
 
     def start(self, *_: object, **__: object) -> NoReturn:
         """Raise ModelError: there is no next token."""
         raise ModelError(
-            f"{self.model_id} is a diffusion model: it fills masked tokens and has no next token; "
-            "take the method diffusion, or another model."
+            Message(
+                "{model} is a diffusion model: it fills masked tokens and has no next "
+                "token; take the method diffusion, or another model.",
+                model=self.model_id,
+            )
         )
 
     @torch.inference_mode()

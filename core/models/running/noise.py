@@ -10,6 +10,7 @@ from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 
 from ...decoding.diffusion.config import MAX_CANVAS
 from ...decoding.errors import ModelError
+from ...language import Message
 from ..transformers_model import TransformersModel
 from .limits import InputLimits
 
@@ -38,15 +39,24 @@ class NoiseModel(TransformersModel):
         self.canvas_length = int(cast(Any, model.config).canvas_length)
         if not 1 <= self.canvas_length <= MAX_CANVAS:
             raise ModelError(
-                f"{model_id} denoises a canvas of {self.canvas_length:,} tokens; 1 to "
-                f"{MAX_CANVAS:,} can be recorded."
+                Message(
+                    "{model} denoises a canvas of {canvas_length:,} tokens; 1 to "
+                    "{max_canvas:,} can be recorded.",
+                    model=model_id,
+                    canvas_length=self.canvas_length,
+                    max_canvas=MAX_CANVAS,
+                )
             )
 
     def start(self, *_: object, **__: object) -> NoReturn:
         """Raise ModelError: there is no next token."""
         raise ModelError(
-            f"{self.model_id} is a diffusion model: it denoises a canvas of random tokens and has "
-            "no next token; take the method diffusion with the canvas noise, or another model."
+            Message(
+                "{model} is a diffusion model: it denoises a canvas of random tokens "
+                "and has no next token; take the method diffusion with the canvas "
+                "noise, or another model.",
+                model=self.model_id,
+            )
         )
 
     def encode_text(self, ids: Sequence[int]) -> NoiseContext:

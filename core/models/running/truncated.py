@@ -8,6 +8,7 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from ...decoding.errors import ModelError
+from ...language import Message
 
 
 def layer_lists(model: PreTrainedModel) -> dict[str, nn.ModuleList]:
@@ -29,7 +30,9 @@ def first_layers(model: PreTrainedModel, count: int) -> PreTrainedModel:
     """
     lists, prefix = layer_lists(model), model.base_model_prefix
     if len(lists) != 1 or not hasattr(model, prefix):
-        raise ModelError(f"The layers of a {type(model).__name__} can't be run apart.")
+        raise ModelError(
+            Message("The layers of a {name} can't be run apart.", name=type(model).__name__)
+        )
     [(name, layers)] = lists.items()
     short, body = _shared(model), _shared(model.base_model)
     config = deepcopy(model.config)

@@ -14,6 +14,7 @@ from transformers import PreTrainedTokenizerBase
 
 from ...decoding.errors import ModelError, PromptError
 from ...decoding.validation import shortened
+from ...language import N_, Message
 from ..isolation.client import LimitError, RequestLimits, ask
 from ..stopping import current
 from .token_text import panics_told
@@ -99,10 +100,11 @@ def template_fault(tokenizer: PreTrainedTokenizerBase, model_id: str) -> str:
     template = tokenizer.chat_template
     if not isinstance(template, dict) or "default" in template:
         return ""
-    return (
-        f"{model_id} has chat templates of the names {shortened(', '.join(template), 100)}, and no "
-        "default one; save one of them as chat_template.jinja in its folder, or give the prompt as "
-        "plain text."
+    return Message(
+        "{model} has chat templates of the names {names}, and no default one; save one of them as "
+        "chat_template.jinja in its folder, or give the prompt as plain text.",
+        model=model_id,
+        names=shortened(", ".join(template), 100),
     )
 
 
@@ -117,12 +119,15 @@ def tool_template(tokenizer: PreTrainedTokenizerBase) -> str:
 def _check(tokenizer: PreTrainedTokenizerBase, messages: Messages, model_id: str) -> None:
     if tokenizer.chat_template is None:
         raise ModelError(
-            f"{model_id} has no chat template; give the prompt as plain text instead of messages."
+            Message(
+                "{model} has no chat template; give the prompt as plain text instead of messages.",
+                model=model_id,
+            )
         )
     if fault := template_fault(tokenizer, model_id):
         raise ModelError(fault)
     if not messages:
-        raise PromptError("The conversation holds no message; give at least one.")
+        raise PromptError(N_("The conversation holds no message; give at least one."))
 
 
 def _write_isolated(
@@ -153,8 +158,12 @@ def _write_isolated(
         )
     except LimitError as error:
         raise PromptError(
-            f"The chat template of {model_id} {error.reason}; use another model, or switch "
-            "the chat template off."
+            Message(
+                "The chat template of {model} {reason}; use another model, or switch "
+                "the chat template off.",
+                model=model_id,
+                reason=error.reason,
+            )
         ) from None
     except (PromptError, TypeError, ValueError) as error:
         raise _refused(model_id, error) from None
@@ -179,6 +188,10 @@ def _apply(
 def _refused(model_id: str, error: Exception) -> PromptError:
     reason = shortened(" ".join(str(error).split()), 200)
     return PromptError(
-        f"The chat template of {model_id} refuses these messages ({reason}); check their "
-        "roles, order and content."
+        Message(
+            "The chat template of {model} refuses these messages ({reason}); check "
+            "their roles, order and content.",
+            model=model_id,
+            reason=reason,
+        )
     )

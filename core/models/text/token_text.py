@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...decoding.errors import PromptError
 from ...decoding.validation import shortened
+from ...language import Message
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -179,6 +180,10 @@ def panics_told(model_id: str) -> Iterator[None]:
             raise
         reason = shortened(" ".join(str(error).split()), 200)
         raise PromptError(
-            f"The tokenizer of {model_id} can't read this prompt ({reason}); use another model, "
-            "or a shorter prompt."
+            Message(
+                "The tokenizer of {model} can't read this prompt ({reason}); use "
+                "another model, or a shorter prompt.",
+                model=model_id,
+                reason=reason,
+            )
         ) from None

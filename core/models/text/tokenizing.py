@@ -11,6 +11,7 @@ from transformers import PreTrainedTokenizerBase
 
 from ...decoding.errors import PromptError
 from ...decoding.reasoning.types import ThinkMarks
+from ...language import Message
 from .chat import (
     Messages,
     ToolList,
@@ -160,6 +161,9 @@ class Tokenizing:
 def no_text(text: str) -> PromptError:
     """Return the error for a prompt with half a surrogate pair, which is no character."""
     return PromptError(
-        f"The prompt must be valid Unicode text, got {text[:40]!r}; remove the lone surrogates "
-        "from it."
+        Message(
+            "The prompt must be valid Unicode text, got {text!r}; remove the lone "
+            "surrogates from it.",
+            text=text[:40],
+        )
     )

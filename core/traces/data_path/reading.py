@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...decoding.errors import TraceError
+from ...language import N_, Message
 from .export import SCHEMA, VERSION
 from .types import PHASES, DataPath, FunctionCall, ShownValue
 
@@ -21,7 +22,11 @@ def path_of(data: Any) -> DataPath:
         TraceError: wrong schema or version, or a field is missing or invalid.
     """
     if not isinstance(data, dict) or (data.get("schema"), data.get("version")) != (SCHEMA, VERSION):
-        raise TraceError(f"This is no data path of Decoding Explorer in version {VERSION}.")
+        raise TraceError(
+            Message(
+                "This is no data path of Decoding Explorer in version {version}.", version=VERSION
+            )
+        )
     calls, seconds = _calls(data.get("calls"), 0), _seconds(data.get("seconds"))
     left_out, began = data.get("left_out"), data.get("began_unix_nano")
     if type(left_out) is not int or type(began) is not int:
@@ -67,4 +72,6 @@ def _seconds(value: Any) -> float:
 
 
 def _damaged() -> TraceError:
-    return TraceError("The data path is damaged: a call in it lacks a field, or has a wrong value.")
+    return TraceError(
+        N_("The data path is damaged: a call in it lacks a field, or has a wrong value.")
+    )

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
+from ...language import N_
+
 PathPhase: TypeAlias = Literal["load", "request", "chat", "ids", "loop", "finish", "answer"]
 
 # Titles, in the order of a run.
 PHASES: dict[PathPhase, str] = {
-    "load": "Model and tokenizer are loaded",
-    "request": "The request becomes settings",
-    "chat": "The chat template writes the conversation as one text and its ids",
-    "ids": "The text becomes token ids",
-    "loop": "The loop: forward, shaping, draw, append, text",
-    "finish": "The run ends",
-    "answer": "The answer is put together",
+    "load": N_("Model and tokenizer are loaded"),
+    "request": N_("The request becomes settings"),
+    "chat": N_("The chat template writes the conversation as one text and its ids"),
+    "ids": N_("The text becomes token ids"),
+    "loop": N_("The loop: forward, shaping, draw, append, text"),
+    "finish": N_("The run ends"),
+    "answer": N_("The answer is put together"),
 }
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.decoding.diffusion.config import MAX_BLOCK, Diffusion
 from core.decoding.record.trace import Trace
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run import shared
@@ -21,11 +22,11 @@ from pages.ui.widgets.controls.options import Menu, Segments
 
 MODEL, MAX_TOKENS = "diffusion_model", 256
 ORDERS = {
-    "confidence": "Most confident",
-    "margin": "Margin",
-    "entropy": "Entropy bound",
-    "random": "Random",
-    "left_to_right": "Left to right",
+    "confidence": N_("Most confident"),
+    "margin": N_("Margin"),
+    "entropy": N_("Entropy bound"),
+    "random": N_("Random"),
+    "left_to_right": N_("Left to right"),
 }
 
 
@@ -58,43 +59,48 @@ def _draws(read: Read) -> bool:
 
 
 declare(
-    Menu(MODEL, "Diffusion model", "embedded:diffusion",
+    Menu(MODEL, N_("Diffusion model"), "embedded:diffusion",
         lambda: {name: name for name in models.diffusion()}, free=models.free_choice, width=220,
-        help="A model that fills masks: bidirectional, with a mask token in its config. Or a "
-        "diffusion_gemma model, for the canvas Noise."),
+        help=N_("A model that fills masks: bidirectional, with a mask token in its config. Or a "
+        "diffusion_gemma model, for the canvas Noise.")),
 )  # fmt: skip
 ROWS = declare(
-    Number("fill_tokens", "New tokens", 40, 1, MAX_TOKENS, field="max_new_tokens"),
-    Number("block", "Block length", 16, 1, MAX_BLOCK, field="block_length", acts=_masks,
-        help="Blocks are filled from left to right; inside a block any position may come first."),
-    Segments("fill_order", "Fill first", "confidence", ORDERS, field="order", acts=_masks),
-    Number("a_step", "Tokens a step", 2, 1, MAX_BLOCK, field="tokens_per_step", acts=_by_number),
-    Number("entropy_bound", "Entropy bound, nats", 0.1, 0.0, 100.0, 0.1, field="entropy_bound",
-        acts=_by_entropy,
-        help="A step keeps as many positions, the lowest entropies first, as their entropies add "
-        "up to, without the highest of them."),
-    Number("remask", "Masks again", 0, 0, MAX_BLOCK, field="remask_per_step", acts=_fills_several,
-        help="So many tokens of the block, those that came with the lowest probabilities, are "
-        "masked again at each step that fills more, until the block is full. 0 keeps all."),
-    Number("settle", "Confident below, nats", 0.0, 0.0, 100.0, 0.05, field="confidence_threshold",
-        help="The block is filled, or the canvas of noise finished, when the mean entropy of its "
-        "open positions is lower and their most probable tokens are stable. 0 never does."),
-    Number("stable", "Stable for steps", 1, 0, 100, field="stability_threshold", acts=_settles),
-    Number("cfg", "Guidance", 0.0, 0.0, 100.0, 0.5, field="cfg_scale", acts=_masks,
-        help="Classifier-free guidance: a second forward with a masked prompt, and logits further "
-        "away from it by this factor. 0 is off."),
-    Number("fill_temperature", "Temperature", 0.0, 0.0, 10.0, 0.1, field="shaping.temperature",
-        to_field=nearest_temperature, acts=_masks,
-        help="0 proposes the most probable token of each position."),
-    Segments("canvas", "Canvas", "whole",
-        {"whole": "Whole", "grows": "Grows by blocks", "noise": "Noise"}, field="canvas",
-        help="All masks from the start, only those up to the end of the block, or random tokens "
-        "that are drawn again at every step, for a diffusion_gemma model."),
-    Number("denoise", "Steps a canvas", 48, 1, 1000, field="max_denoising_steps", acts=_noise,
-        help="A canvas of noise is finished after so many steps."),
-    Number("t_max", "Temperature from", 0.8, 0.02, 100.0, 0.1, field="t_max", acts=_noise),
-    Number("t_min", "to", 0.4, 0.01, 100.0, 0.1, field="t_min", acts=_noise,
-        help="The temperature falls from the first value towards this one."),
+    Number("fill_tokens", N_("New tokens"), 40, 1, MAX_TOKENS, field="max_new_tokens"),
+    Number("block", N_("Block length"), 16, 1, MAX_BLOCK, field="block_length", acts=_masks,
+        help=N_("Blocks are filled from left to right; inside a block any position may come "
+        "first.")),
+    Segments("fill_order", N_("Fill first"), "confidence", ORDERS, field="order", acts=_masks),
+    Number("a_step", N_("Tokens a step"), 2, 1, MAX_BLOCK, field="tokens_per_step",
+        acts=_by_number),
+    Number("entropy_bound", N_("Entropy bound, nats"), 0.1, 0.0, 100.0, 0.1,
+        field="entropy_bound", acts=_by_entropy,
+        help=N_("A step keeps as many positions, the lowest entropies first, as their entropies "
+        "add up to, without the highest of them.")),
+    Number("remask", N_("Masks again"), 0, 0, MAX_BLOCK, field="remask_per_step",
+        acts=_fills_several,
+        help=N_("So many tokens of the block, those that came with the lowest probabilities, are "
+        "masked again at each step that fills more, until the block is full. 0 keeps all.")),
+    Number("settle", N_("Confident below, nats"), 0.0, 0.0, 100.0, 0.05,
+        field="confidence_threshold",
+        help=N_("The block is filled, or the canvas of noise finished, when the mean entropy of "
+        "its open positions is lower and their most probable tokens are stable. 0 never does.")),
+    Number("stable", N_("Stable for steps"), 1, 0, 100, field="stability_threshold", acts=_settles),
+    Number("cfg", N_("Guidance"), 0.0, 0.0, 100.0, 0.5, field="cfg_scale", acts=_masks,
+        help=N_("Classifier-free guidance: a second forward with a masked prompt, and logits "
+        "further away from it by this factor. 0 is off.")),
+    Number("fill_temperature", N_("Temperature"), 0.0, 0.0, 10.0, 0.1,
+        field="shaping.temperature", to_field=nearest_temperature, acts=_masks,
+        help=N_("0 proposes the most probable token of each position.")),
+    Segments("canvas", N_("Canvas"), "whole",
+        {"whole": N_("Whole"), "grows": N_("Grows by blocks"), "noise": N_("Noise")},
+        field="canvas",
+        help=N_("All masks from the start, only those up to the end of the block, or random tokens "
+        "that are drawn again at every step, for a diffusion_gemma model.")),
+    Number("denoise", N_("Steps a canvas"), 48, 1, 1000, field="max_denoising_steps", acts=_noise,
+        help=N_("A canvas of noise is finished after so many steps.")),
+    Number("t_max", N_("Temperature from"), 0.8, 0.02, 100.0, 0.1, field="t_max", acts=_noise),
+    Number("t_min", N_("Temperature to"), 0.4, 0.01, 100.0, 0.1, field="t_min", acts=_noise,
+        help=N_("The temperature falls from the first value towards this one.")),
 )  # fmt: skip
 _FILTER_ROWS = [row for row in KNOB_ROWS if row.key in FILTER_KEYS and row.key != "temperature"]
 _RUN = (
@@ -121,7 +127,7 @@ def request(read: Read = value) -> Request:
 def size() -> None:
     """Draw the controls of model and size, and the less common settings."""
     draw(MODEL, "fill_tokens", "block")
-    with st.popover("More settings", icon=":material/tune:"):
+    with st.popover(tr("More settings"), icon=":material/tune:"):
         draw("canvas", "remask")
         draw("settle", "stable")
         draw("cfg")

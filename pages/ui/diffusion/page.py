@@ -20,6 +20,7 @@ from core.figures.base.paper import Paper
 from core.figures.decode.strip import kind_of, shown_text
 from core.figures.diffusion.canvas import Filled
 from core.figures.diffusion.order import text_positions
+from core.language import N_, tr
 from pages.ui import platform, registry
 from pages.ui.diffusion import controls, parts, state, work
 from pages.ui.diffusion.state import DiffusionView
@@ -32,7 +33,7 @@ from pages.ui.widgets import play, style
 from pages.ui.widgets.controls.control import value
 
 STRIP, TEXT, CANVAS, LOOKS = "diffusion-strip", "diffusion-text", "diffusion-canvas", "fill-looks"
-_NOTICE = """
+_NOTICE = N_("""
 ## What to notice
 
 - Look for a token far right that came before one on its left. Choose it and open Why it came then:
@@ -43,8 +44,8 @@ _NOTICE = """
 - More tokens a step save forwards, but tokens of one step don't see each other: two that are
   likely alone may not fit together.
 - Left to right in blocks of 1 is the autoregressive order, with this model.
-"""
-_NOTICE_NOISE = """
+""")
+_NOTICE_NOISE = N_("""
 ## What to notice
 
 - The canvas begins with random tokens. Each step draws every position again and accepts the surest
@@ -53,7 +54,7 @@ _NOTICE_NOISE = """
   probable token of each position.
 - Why it came then shows the entropies by which a step accepts; One position shows how the
   candidates change while the temperature falls.
-"""
+""")
 
 
 def draw(view: DiffusionView) -> None:
@@ -61,7 +62,7 @@ def draw(view: DiffusionView) -> None:
     panel.read_controls(view, controls.request)
     panel.draw(
         view,
-        "the model fills a canvas behind the prompt.",
+        N_("the model fills a canvas behind the prompt."),
         partial(_live, view),
         partial(_finished, view),
     )
@@ -83,7 +84,11 @@ def _finished(view: DiffusionView, trace: Trace) -> None:
         panel.head(
             view,
             trace,
-            f"{counted(tokens, 'token')} in {counted(forwards, 'forward')}",
+            tr(
+                "{tokens} in {forwards}",
+                tokens=counted(tokens, "token"),
+                forwards=counted(forwards, "forward"),
+            ),
             panel.ENDED[trace.finish_reason],
         )
         platform.part(_strip, key=TEXT)(view, trace, live=False)
@@ -96,7 +101,7 @@ def _finished(view: DiffusionView, trace: Trace) -> None:
             token_strip.draw_legend("probability", style.theme())
             panel.note(
                 changed.note(view, registry.page_of("diffusion")),
-                "Press Play: the tokens appear in the order in which they came.",
+                N_("Press Play: the tokens appear in the order in which they came."),
             )
 
 
@@ -124,9 +129,12 @@ def _strip(view: DiffusionView, trace: Trace, *, live: bool) -> None:
 
 
 def _token(one: Filled, ground: str, ink: str) -> list[object]:
-    label = (
-        f"Position {nth(one.position)}: {visible_token(one.text)}, filled at step {nth(one.step)} "
-        f"with probability {percent(one.prob)}"
+    label = tr(
+        "Position {position}: {token}, filled at step {step} with probability {probability}",
+        position=nth(one.position),
+        token=visible_token(one.text),
+        step=nth(one.step),
+        probability=percent(one.prob),
     )
     text = shown_text(one.text, one.text)
     return [text, ground, label, kind_of(one.text), one.step, ink]
@@ -196,7 +204,7 @@ def _canvas(view: DiffusionView, trace: Trace) -> None:
             pager.draw(view, "first", pager.of_span(view.first, columns, count), "steps")
     with right, st.container(key=platform.key("notice")):
         from_noise = trace.require(Diffusion).config.canvas == "noise"
-        st.markdown(_NOTICE_NOISE if from_noise else _NOTICE)
+        st.markdown(tr(_NOTICE_NOISE if from_noise else _NOTICE))
         panel.made_by(settings_caption(trace))
 
 
@@ -218,13 +226,13 @@ def _looks(view: DiffusionView, trace: Trace) -> None:
         figure.chart(parts.BUDGET.part(view, trace), (), across=True)
 
     drawings = {
-        "order": Tab("Order", order),
-        "choice": Tab("Why it came then", choice),
-        "position": Tab("One position", position),
-        "together": Tab("Filled together", partial(_together, view, trace)),
+        "order": Tab(N_("Order"), order),
+        "choice": Tab(N_("Why it came then"), choice),
+        "position": Tab(N_("One position"), position),
+        "together": Tab(N_("Filled together"), partial(_together, view, trace)),
     }
     if state.stored_budget() is not None:
-        drawings["budget"] = Tab("Forwards and right answers", budget)
+        drawings["budget"] = Tab(N_("Forwards and right answers"), budget)
     panel.tabs("diffusion_look", drawings, ready=("order", "choice", "position"))
     panel.watch(view)
 
@@ -239,17 +247,17 @@ def _together(view: DiffusionView, trace: Trace) -> None:
         return
     hindrance = ""
     if trace.require(Diffusion).config.canvas == "noise":
-        hindrance = "A canvas of noise draws all its tokens again at each step."
+        hindrance = N_("A canvas of noise draws all its tokens again at each step.")
     elif not several:
-        hindrance = "Every step filled one token, so no two were filled together."
+        hindrance = N_("Every step filled one token, so no two were filled together.")
     elif not may_load:
-        hindrance = "Choose this run's model above first."
+        hindrance = N_("Choose this run's model above first.")
     bar.measure(
         view,
         "together",
-        "Compare parallel with sequential",
+        N_("Compare parallel with sequential"),
         lambda: view.begin("together", work.measure_together(trace)),
-        hindrance or "One forward for each further token of a step.",
+        hindrance or N_("One forward for each further token of a step."),
         row="together-row",
         key="measure_together",
         icon="balance",

@@ -8,6 +8,7 @@ from core.decoding.diffusion.canvas import canvas_steps
 from core.decoding.record.trace import Trace
 from core.figures.base.grid import wide_columns
 from core.figures.base.paper import Paper
+from core.language import N_
 from pages.ui.diffusion.state import DiffusionView, stored_budget
 from pages.ui.run.parts import FigureWindow, PagePart, windows_of
 
@@ -46,7 +47,7 @@ TOGETHER = PagePart(
     lambda view, trace: (
         None if view.together is None else {"tokens": view.together, "trace": trace}
     ),
-    "compare the tokens of each step first",
+    N_("compare the tokens of each step first"),
 )
 
 

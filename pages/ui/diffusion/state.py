@@ -15,6 +15,7 @@ from core.decoding.record.steps import Step
 from core.decoding.record.trace import Trace
 from core.evaluation.diffusion import load_budget
 from core.figures.base.grid import wide_columns
+from core.language import tr
 from pages.ui import platform
 from pages.ui.resources import examples
 from pages.ui.run import address
@@ -64,8 +65,11 @@ class DiffusionView(View):
             self.look_at(position)
         elif self.linked:
             link.report(
-                f"{link.quoted(self.linked)} in the link is no position of this run (numbers in "
-                "links begin at 0): the one that came before the most on its left is selected."
+                tr(
+                    "{word} in the link is no position of this run (numbers in links begin at 0): "
+                    "the one that came before the most on its left is selected.",
+                    word=link.quoted(self.linked),
+                )
             )
         self.linked = ""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from core.decoding.counting import place_of
 from core.decoding.record.trace import Trace
+from core.language import N_
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 
@@ -19,4 +20,6 @@ def measure_together(job: Job, trace: Trace) -> Any:
         job.stage = place_of("Forward", min(done, total - 1), total)
 
     model = jobs.load_for(job, trace)
-    return job.compute("Forward 1", together, model, trace, on_progress=on_progress)
+    return job.compute(
+        N_("Preparing the forwards"), together, model, trace, on_progress=on_progress
+    )

@@ -8,6 +8,7 @@ from typing import Any
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.config import MethodConfig
 from core.decoding.record.trace import Trace
+from core.language import N_
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.widgets.controls import control
@@ -17,18 +18,20 @@ from pages.ui.widgets.controls.options import Segments
 
 MOST_TOKENS = 200
 _RUN = declare(
-    Number("inside_tokens", "New tokens", 20, 1, MOST_TOKENS, short=True, field="max_new_tokens"),
-    Number("inside_heat", "Temperature", 0.8, 0.0, 2.0, 0.05, short=True,
-        field="shaping.temperature", help="0 takes the most probable token at every step."),
+    Number("inside_tokens", N_("New tokens"), 20, 1, MOST_TOKENS, short=True,
+        field="max_new_tokens"),
+    Number("inside_heat", N_("Temperature"), 0.8, 0.0, 2.0, 0.05, short=True,
+        field="shaping.temperature", help=N_("0 takes the most probable token at every step.")),
 )  # fmt: skip
 declare(
-    Toggle("no_cache", "Without the cache", False,
-        help="Make the same run without the KV cache: the whole text goes through the model at "
-        "every step."),
-    Segments("flame", "Calls of", "step",
-        {"step": "This step", "modules": "Its forward, by module", "run": "The whole run"}),
-    Segments("cells", "Cells show", "token", {"token": "Token", "rank": "Rank"}),
-    Number("look_layer", "Layer (0: all)", 0, 0, 500, short=True),
+    Toggle("no_cache", N_("Without the cache"), False,
+        help=N_("Make the same run without the KV cache: the whole text goes through the model at "
+        "every step.")),
+    Segments("flame", N_("Calls of"), "step",
+        {"step": N_("This step"), "modules": N_("Its forward, by module"),
+         "run": N_("The whole run")}),
+    Segments("cells", N_("Cells show"), "token", {"token": N_("Token"), "rank": N_("Rank")}),
+    Number("look_layer", N_("Layer (0: all)"), 0, 0, 500, short=True),
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import streamlit as st
 
 from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
+from core.language import N_, tr
 from core.traces.data_path.source import source_of
 from pages.ui import platform, registry
 from pages.ui.decode.state import uncertain_steps, write_step
@@ -32,7 +33,7 @@ def draw(view: InsideView) -> None:
     panel.failure(view.failure)
     panel.draw(
         view,
-        "the model continues the prompt, and every function of the run is recorded.",
+        N_("the model continues the prompt, and every function of the run is recorded."),
         partial(_live, view),
         partial(_finished, view),
     )
@@ -54,8 +55,11 @@ def may_record(view: InsideView, trace: Trace) -> bool:
 
 def _ask_for_model(trace: Trace) -> None:
     st.text(
-        f"This run was made by {trace.model_id}. Choose that model in the sidebar first: a file "
-        "alone doesn't make this server load one."
+        tr(
+            "This run was made by {model}. Choose that model in the sidebar first: a file alone "
+            "doesn't make this server load one.",
+            model=trace.model_id,
+        )
     )
 
 
@@ -79,7 +83,7 @@ def _finished(view: InsideView, trace: Trace) -> None:
         )
         _strip(view, trace, live=False)
         panel.note(
-            changed.note(view, registry.INSIDE), "Click a token to follow how the run made it."
+            changed.note(view, registry.INSIDE), N_("Click a token to follow how the run made it.")
         )
 
 
@@ -102,7 +106,7 @@ def _way(view: InsideView) -> None:
         return
     recorded, fresh = work.recorded(view, trace, use_cache=not value("no_cache"))
     error = view.error("record")
-    waiting = error or ("" if fresh else "The run is being recorded…")
+    waiting = error or ("" if fresh else tr("The run is being recorded…"))
     drawn = boxes.picture(trace, step, recorded if fresh else None, waiting)
     view.places = drawn.places
     shown = drawn.places.get(view.opened_source)
@@ -110,7 +114,7 @@ def _way(view: InsideView) -> None:
         key=platform.key("step-head"), horizontal=True, vertical_alignment="center", gap="small"
     ):
         stepper.draw(token_strip.KEY, view.selected, len(view.steps), tuple(uncertain_steps(trace)))
-        panel.note("", "Open a part to see its values and functions.", key="part-note")
+        panel.note("", N_("Open a part to see its values and functions."), key="part-note")
     way.draw(
         drawn,
         view.opened_source,

@@ -14,6 +14,7 @@ from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.export.part import Part
 from core.export.subject import Subject
+from core.language import N_, Message, tr
 from core.traces.data_path import export
 from core.traces.data_path.text import as_lines
 from core.traces.data_path.types import DataPath
@@ -25,10 +26,10 @@ from pages.ui.widgets import style
 
 # The figures' names and their tabs.
 TABS = {
-    "calls": "Calls over time",
-    "modules": "Modules",
-    "lens": "Logit lens",
-    "attention": "Attention",
+    "calls": N_("Calls over time"),
+    "modules": N_("Modules"),
+    "lens": N_("Logit lens"),
+    "attention": N_("Attention"),
 }
 _STEM = "decoding-data-path"
 
@@ -52,7 +53,7 @@ def parts(view: InsideView) -> list[Part]:
     return [
         replace(view.figures[name], name=f"{name}-{at}")
         if name in view.figures
-        else Part(name, needs=f"open {tab} at this step first")
+        else Part(name, needs=Message("open {tab} at this step first", tab=Message(tab)))
         for name, tab in TABS.items()
     ]
 
@@ -75,10 +76,10 @@ def downloads(path: DataPath) -> None:
             "application/json",
             partial(_json, export.as_chrome, path),
         ),
-        ("Text", "txt", "text/plain", partial(_text, path)),
+        (tr("Text"), "txt", "text/plain", partial(_text, path)),
     )
     with st.popover(
-        "Data path", icon=":material/download:", type="tertiary", key=platform.key("data-path")
+        tr("Data path"), icon=":material/download:", type="tertiary", key=platform.key("data-path")
     ):
         for label, ending, mime, content in files:
             st.download_button(

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.decoding.record.trace import Trace
 from core.export.part import Part
+from core.language import N_
 from pages.ui import platform, registry
 from pages.ui.decode.state import STEP, DecodeView, follow_link
 from pages.ui.inside import controls
@@ -17,7 +18,7 @@ from pages.ui.run.request import Request
 from pages.ui.run.view import Source, View
 from pages.ui.widgets.controls import control
 
-_OTHERWISE = "another one is shown"
+_OTHERWISE = N_("another one is shown")
 
 
 @dataclass(eq=False)

@@ -12,6 +12,7 @@ from core.decoding.record.trace import Check, Trace
 from core.export.part import Part, of_figure
 from core.figures.base.grid import wide_columns
 from core.figures.base.paper import Paper
+from core.language import N_, tr
 from core.traces.data_path.steps import prompt_call, step_call
 from core.traces.data_path.types import FunctionCall
 from pages.ui import platform
@@ -81,12 +82,12 @@ def _keys(view: InsideView) -> dict[str, tuple[object, ...]]:
 def _waits(view: InsideView, name: str, *, ready: bool, words: str) -> bool:
     """Say why there is nothing yet; True where there is something to draw."""
     if not ready:
-        st.text(view.error(name) or words)
+        st.text(view.error(name) or tr(words))
     return ready
 
 
 def _caption(view: InsideView, trace: Trace, *, step: bool = True) -> str:
-    off = " · cache off" if value("no_cache") and trace.config.use_cache else ""
+    off = f" · {tr('cache off')}" if value("no_cache") and trace.config.use_cache else ""
     caption = (
         figures.step_caption(trace, view.selected) if step else figures.settings_caption(trace)
     )
@@ -110,13 +111,13 @@ def _flame(view: InsideView, trace: Trace, redraw: Callable[[], None]) -> None:
     what = value("flame")
     if what == "modules":
         seen, ready = work.forward(view, trace, use_cache=cache)
-        if not _waits(view, "forward", ready=ready, words="Looking through the forward…"):
+        if not _waits(view, "forward", ready=ready, words=N_("Looking through the forward…")):
             return
         assert seen is not None
-        calls, name = seen.path.calls, "the forward"
+        calls, name = seen.path.calls, N_("the forward")
     else:
         recorded, ready = work.recorded(view, trace, use_cache=cache)
-        if not _waits(view, "record", ready=ready, words="Recording the run…"):
+        if not _waits(view, "record", ready=ready, words=N_("Recording the run…")):
             return
         assert recorded is not None
         calls, name = _calls(view, recorded, what)
@@ -142,10 +143,10 @@ def _calls(
     view: InsideView, recorded: work.Recorded, what: str
 ) -> tuple[tuple[FunctionCall, ...], str]:
     if what == "run":
-        return recorded.path.calls, "the whole run"
+        return recorded.path.calls, N_("the whole run")
     first = prompt_call(recorded.path) if view.selected == 0 else None
     made = step_call(recorded.path, view.selected)
-    name = "this step with the prompt" if first else "this step"
+    name = N_("this step with the prompt") if first else N_("this step")
     return tuple(call for call in (first, made) if call is not None), name
 
 
@@ -158,12 +159,12 @@ def _go_to(view: InsideView, custom: list[object], redraw: Callable[[], None]) -
 def _modules(view: InsideView, trace: Trace) -> None:
     cache, width = not value("no_cache"), style.figure_width()
     seen, ready = work.forward(view, trace, use_cache=cache)
-    if not _waits(view, "forward", ready=ready, words="Looking through the forward…"):
+    if not _waits(view, "forward", ready=ready, words=N_("Looking through the forward…")):
         return
     assert seen is not None
-    forwards = [("the prompt", seen.prompt)]
+    forwards = [(N_("the prompt"), seen.prompt)]
     if seen.single is not None:
-        behind = "one token behind it" if view.selected == 0 else "this step"
+        behind = N_("one token behind it") if view.selected == 0 else N_("this step")
         forwards.append((behind, seen.single))
     _chart(
         view,
@@ -178,8 +179,10 @@ def _modules(view: InsideView, trace: Trace) -> None:
         (view.number, view.selected, cache, width),
     )
     st.caption(
-        "Medians of three forwards through transformers' own modules. Behind the cache one token "
-        "is one row of every shape; without it the whole text goes through again."
+        tr(
+            "Medians of three forwards through transformers' own modules. Behind the cache one "
+            "token is one row of every shape; without it the whole text goes through again."
+        )
     )
     rows = figures.module_times_data(tuple(forwards))
     table.draw(
@@ -192,7 +195,7 @@ def _modules(view: InsideView, trace: Trace) -> None:
 
 def _lens(view: InsideView, trace: Trace) -> None:
     reading, ready = work.lens(view, trace)
-    if not _waits(view, "lens", ready=ready, words="Reading the layers…"):
+    if not _waits(view, "lens", ready=ready, words=N_("Reading the layers…")):
         return
     assert reading is not None
     width, read = style.figure_width(), reading.value
@@ -232,7 +235,7 @@ def _first(chosen: int | None, columns: int, count: int) -> int:
 
 def _attention(view: InsideView, trace: Trace) -> None:
     reading, ready = work.attention(view, trace)
-    if not _waits(view, "attention", ready=ready, words="Reading the attention…"):
+    if not _waits(view, "attention", ready=ready, words=N_("Reading the attention…")):
         return
     assert reading is not None
     width, seen = style.figure_width(), reading.value
@@ -259,6 +262,8 @@ def _attention(view: InsideView, trace: Trace) -> None:
         (view.number, view.selected, layer, first, width),
     )
     st.caption(
-        "The token read at this step attends to all tokens before it and to itself, which gives "
-        "this step's logits."
+        tr(
+            "The token read at this step attends to all tokens before it and to itself, which "
+            "gives this step's logits."
+        )
     )

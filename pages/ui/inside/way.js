@@ -68,19 +68,20 @@ function row(way, data) {
 
 function values(data) {
   const given = (data.in || []).map(([name, text]) => [`IN ${name}`, text]);
-  const which = data.x > 1 ? [["shown", `the first of ${data.x}`]] : [];
+  const which = data.x > 1 ? [[tr("shown"), tr("the first of {count}", { count: data.x })]] : [];
   return pairs([...which, ...given, ...(data.out ? [["OUT", data.out]] : [])]);
 }
 
 function sourceOf(way, data) {
   const holder = element("div", "source");
   const shown = way.data.shown === data.id;
-  const button = element("button", "", shown ? "Hide the source" : "Show the source");
+  const button = element("button", "", shown ? tr("Hide the source") : tr("Show the source"));
   button.type = "button";
-  button.setAttribute("aria-label", `${button.textContent} of ${data.name}`);
+  const label = shown ? tr("Hide the source of {name}", { name: data.name }) : tr("Show the source of {name}", { name: data.name });
+  button.setAttribute("aria-label", label);
   button.addEventListener("click", () => way.ask(data.id));
   holder.append(button);
-  if (shown) holder.append(element("pre", "", way.data.code || "The source can't be read here."));
+  if (shown) holder.append(element("pre", "", way.data.code || tr("The source can't be read here.")));
   return holder;
 }
 
@@ -102,7 +103,7 @@ function box(way, data) {
     if (data.pairs.length) facts.append(pairs(data.pairs));
     if (data.chips.length) facts.append(chips(data));
     into.append(facts);
-    const empty = data.note || "No function of its own ran here in this recording.";
+    const empty = data.note || tr("No function of its own ran here in this recording.");
     if (!data.rows.length) into.append(element("p", "note", empty));
     into.append(rows(way, data.rows));
   });
@@ -120,7 +121,7 @@ function draw(way) {
   way.root.style.setProperty("--mark", mark);
   const frame = element("section", "loop");
   const head = element("div", "head");
-  head.append(element("span", "number", "5"), element("h2", "", "The loop: the prompt first, then a token a round"));
+  head.append(element("span", "number", "5"), element("h2", "", tr("The loop: the prompt first, then a token a round")));
   frame.append(head, box(way, prompt), element("p", "count", loop), ...boxes(way, inside));
   const focus = way.root.getRootNode().activeElement;
   const kept = focus && way.root.contains(focus) ? [...way.root.querySelectorAll("summary, button")].indexOf(focus) : -1;

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from core.decoding.inside.types import Attention, Forward, Lens
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Check, Trace
+from core.language import N_, Message
 from core.server.job import StoppedError
 from core.traces.data_path.types import DataPath
 from pages.ui.inside.controls import MOST_TOKENS
@@ -112,7 +113,7 @@ def _record(job: Job, trace: Trace, request: Request | None, use_cache: bool) ->
         min_new_tokens=min(again.config.min_new_tokens, length),
     )
     path, run = job.compute(
-        "Recording the run",
+        N_("Recording the run"),
         record_path,
         model,
         _prompt_of(model, trace, request),
@@ -148,7 +149,7 @@ def _same(model: Any, trace: Trace, run: Trace) -> tuple[Check, ...]:
     wrong = sum(shown.token_id != again.token_id for shown, again in pairs)
     if not pairs or run.prompt_ids != trace.prompt_ids:
         wrong = max(wrong, 1)
-    detail = f"of the {len(pairs)} tokens that were recorded"
+    detail = Message("of the {tokens} tokens that were recorded", tokens=len(pairs))
     tokens = Check("recorded_tokens", not wrong, wrong, 0, detail, True)
     return tokens, _same_logits(model, trace, pairs)
 
@@ -164,7 +165,7 @@ def _same_logits(model: Any, trace: Trace, pairs: Sequence[tuple[TokenStep, Toke
         error = max([error, *gaps])
         largest = max([largest, *map(abs, logits.values())])
     bound = logit_tolerance(trace, model, largest)
-    detail = "largest deviation of a candidate's logit"
+    detail = Message("largest deviation of a candidate's logit")
     name = "recorded_logits"
     return Check(name, error <= bound, error, bound, detail, True)
 
@@ -201,7 +202,7 @@ def _look_through(job: Job, trace: Trace, index: int, use_cache: bool) -> StepFo
     from core.traces.data_path.again import record_forward
 
     prompt, single, path, logits = job.compute(
-        "Looking through the forward",
+        N_("Looking through the forward"),
         record_forward,
         model,
         trace.prompt_ids,
@@ -213,7 +214,7 @@ def _look_through(job: Job, trace: Trace, index: int, use_cache: bool) -> StepFo
     candidates = trace.token_steps[index].candidates
     error = max(abs(float(logits[c.token_id]) - c.logit) for c in candidates)
     bound = logit_tolerance(trace, model, float(logits.abs().max()))
-    detail = f"largest deviation of {len(candidates)} logits"
+    detail = Message("largest deviation of {logits} logits", logits=len(candidates))
     name = "forward_of_step"
     check = Check(name, error <= bound, error, bound, detail, True)
     return StepForward(prompt, single, path, (check,))
@@ -232,7 +233,7 @@ def _read_layers(job: Job, trace: Trace, index: int) -> CheckedReading:
     ids, step = _ids_before(trace, index), trace.token_steps[index]
     first = max(0, len(ids) - LENS_POSITIONS)
     lens: Lens = job.compute(
-        "Reading the layers",
+        N_("Reading the layers"),
         logit_lens,
         model,
         ids,
@@ -243,7 +244,7 @@ def _read_layers(job: Job, trace: Trace, index: int) -> CheckedReading:
     top = next(candidate for candidate in step.candidates if candidate.rank == 1)
     error = abs(lens.positions[-1].cells[-1].prob - top.raw_prob)
     bound = logit_tolerance(trace, model, max(abs(c.logit) for c in step.candidates))
-    detail = "deviation of the likeliest token's probability"
+    detail = Message("deviation of the likeliest token's probability")
     name = "last_layer"
     return CheckedReading(lens, (Check(name, error <= bound, error, bound, detail, True),))
 
@@ -254,10 +255,10 @@ def _look_back(job: Job, trace: Trace, index: int) -> CheckedReading:
 
     ids = _ids_before(trace, index)
     reading: Attention = job.compute(
-        "Reading the attention", attention_of, model, ids, len(ids) - 1, **_as_in_run(trace)
+        N_("Reading the attention"), attention_of, model, ids, len(ids) - 1, **_as_in_run(trace)
     )
     rows = [row for layer in reading.weights for row in layer]
     error = max((abs(sum(row) - 1) for row in rows), default=0.0)
-    detail = f"largest deviation from 1 in {len(rows)} rows"
+    detail = Message("largest deviation from 1 in {rows} rows", rows=len(rows))
     check = Check("attention_sums", error <= 1e-3, error, 1e-3, detail, True)
     return CheckedReading(reading, (check,))

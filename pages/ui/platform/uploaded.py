@@ -5,8 +5,9 @@ from __future__ import annotations
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
 from core.decoding.errors import DecodingError
+from core.language import N_
 
-NO_ROOM = (
+NO_ROOM = N_(
     "The server no longer has this file: there was no room, or the page was disconnected for too "
     "long. Remove another file, or upload this one again later."
 )

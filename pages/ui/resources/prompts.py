@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from core.installation import ASSETS
+from core.language import current
+from core.models.places import EMBEDDED_PREFIX
 
 FILE = ASSETS / "models" / "target" / "prompts.json"
 # Examples of models with their own prompts; all others use the embedded model's.
-_OWN = {"smollm2": ASSETS / "prompts" / "smollm2.json"}
+PROMPTS = ASSETS / "prompts"
+_OWN = {"smollm2": PROMPTS / "smollm2.json"}
 
 
 @dataclass(frozen=True)
@@ -24,10 +28,20 @@ class Example:
     look_for: str
 
 
-@cache
 def examples(model: str = "") -> tuple[Example, ...]:
-    """Return the menu's entries for a model in their order, at least one."""
-    file = _OWN.get(model, FILE)
+    """Return the menu's entries for a model in their order, at least one.
+
+    The embedded models know English alone; for any other one, entries in the reader's language
+    follow.
+    """
+    entries = _entries(_OWN.get(model, FILE))
+    reads_others = model and not model.startswith(EMBEDDED_PREFIX)
+    file = PROMPTS / f"{current()}.json"
+    return entries + (_entries(file) if reads_others and file.exists() else ())
+
+
+@cache
+def _entries(file: Path) -> tuple[Example, ...]:
     return tuple(Example(**entry) for entry in json.loads(file.read_text(encoding="utf-8")))
 
 

@@ -14,7 +14,7 @@ def require_same(model: Any, revision: str, dtype: str, remedy: str) -> None:
     Raises:
         ModelError: it differs; the sentence ends with the remedy.
     """
-    from core.decoding.checks.model_checks import is_of_dtype
+    from core.decoding.loop.same_model import is_of_dtype
 
     if revision and model.revision and revision != model.revision:
         raise ModelError(

@@ -6,6 +6,7 @@ const WINDOWS = { phone: "(max-width: 640px)", desktop: "(min-width: 1240px)" };
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   window.deWords = data.words;
   document.documentElement.lang = data.language;
+  askForWords();
   const tab = (window.decodingExplorer ??= prepare(data.script));
   if (data.drawn < tab.drawn) return;
   tab.drawn = data.drawn;
@@ -28,6 +29,7 @@ function prepare(script) {
   oneEntryAPage();
   announce(tab);
   nameMenu();
+  followOwnWords();
   addEventListener("click", clickLabel);
   addEventListener("click", makeRoom, true);
   addEventListener("keydown", runFromTab, true);

@@ -24,7 +24,7 @@ _component = st.components.v2.component(
     "decoding_explorer.browser",
     html='<i class="probe"></i>',
     css=".probe { color: var(--st-background-color); }",
-    js=source("widgets/numbers.js", "shell/browser.js"),
+    js=source("widgets/numbers.js", "shell/own_words.js", "shell/browser.js"),
 )
 
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import uvicorn
 from starlette.testclient import TestClient
 
 from core.cli.main import main
@@ -38,6 +39,20 @@ def test_a_port_that_cannot_be_had_is_one_sentence(capsys: pytest.CaptureFixture
     assert (
         output.out == "" and "Address already in use." in output.err and output.err.count("\n") == 1
     )
+
+
+def test_an_idle_connection_outlives_a_client_s_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connection pools of clients and proxies keep idle connections for up to 60 s."""
+    kept = list[int]()
+
+    def run(server: uvicorn.Server, sockets: list[socket.socket]) -> None:
+        kept.append(server.config.timeout_keep_alive)
+        for listening in sockets:
+            listening.close()
+
+    monkeypatch.setattr(uvicorn.Server, "run", run)
+    serving.serve("127.0.0.1", 0, Settings())
+    assert kept[0] > 60
 
 
 def test_a_model_that_several_wait_for_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:

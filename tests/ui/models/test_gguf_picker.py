@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.decoding.errors import ModelError
+from core.language import use
 from core.models import packaged, recent
 from core.models.gguf.cache import cache_root, cached_bytes
 from pages.ui.resources import models, prompts
@@ -34,6 +35,14 @@ def test_a_packaged_model_has_examples_of_its_own() -> None:
         example.prompt and example.look_for.endswith(".") for example in examples
     )
     assert prompts.examples("some/other") == prompts.examples()
+
+
+@pytest.mark.parametrize(("language", "word"), [("ja", "日本"), ("ko", "대한민국")])
+def test_a_model_of_other_languages_has_examples_in_the_reader_s(language: str, word: str) -> None:
+    with use(language):
+        assert prompts.examples("embedded:target") == prompts.examples()
+        for model in ("smollm2", "some/other"):
+            assert word in prompts.examples(model)[-1].prompt
 
 
 def test_a_gguf_file_loads_tells_how_far_it_is_and_is_offered_again(

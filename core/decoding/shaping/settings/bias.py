@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ....language import Message
 from ...errors import ConfigError
 from ...record.bounds import MAX_COUNT
 from ...validation import Interval, brief, require_inside, require_whole
@@ -30,15 +31,28 @@ def read_biases(owner: str, name: str, value: object) -> tuple[tuple[int, float]
     """
     pairs = list(value.items()) if isinstance(value, Mapping) else value
     if isinstance(pairs, str) or not isinstance(pairs, Sequence):
-        raise ConfigError(f"must map token ids to numbers, got {brief(value)}.", name, owner)
+        raise ConfigError(
+            Message("must map token ids to numbers, got {given}.", given=brief(value)), name, owner
+        )
     if len(pairs) > MAX_BIASES:
-        raise ConfigError(f"must hold at most {MAX_BIASES} tokens, got {len(pairs)}.", name, owner)
+        raise ConfigError(
+            Message(
+                "must hold at most {max_biases} tokens, got {pairs}.",
+                max_biases=MAX_BIASES,
+                pairs=len(pairs),
+            ),
+            name,
+            owner,
+        )
     biases: dict[int, float] = {}
     for pair in pairs:
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
             raise ConfigError(
-                f"must hold pairs of a token id and a number (ID=VALUE "
-                f"on the command line), got {brief(pair)}.",
+                Message(
+                    "must hold pairs of a token id and a number (ID=VALUE on the "
+                    "command line), got {given}.",
+                    given=brief(pair),
+                ),
                 name,
                 owner,
             )
@@ -46,7 +60,9 @@ def read_biases(owner: str, name: str, value: object) -> tuple[tuple[int, float]
         require_inside(owner, f"{name}: the number of token {pair[0]}", pair[1], _BIAS)
         token, bias = pair[0], float(pair[1])
         if token in biases:
-            raise ConfigError(f"names token {token} twice; leave one out.", name, owner)
+            raise ConfigError(
+                Message("names token {token} twice; leave one out.", token=token), name, owner
+            )
         biases[token] = bias
     return tuple((token, bias) for token, bias in sorted(biases.items()) if bias)
 
@@ -89,8 +105,13 @@ def _bias_line(line: str, find: Callable[[str], int]) -> tuple[int, float]:
         bias = float("nan")
     if not token or not -MAX_BIAS <= bias <= MAX_BIAS:
         raise ConfigError(
-            f"A line of the logit bias is a token, = and a number from {-MAX_BIAS:g} to "
-            f"{MAX_BIAS:g}, got {brief(line)}; write it as in the help of the field."
+            Message(
+                "A line of the logit bias is a token, = and a number from {max_bias:g} "
+                "to {max_bias_2:g}, got {given}; write it as in the help of the field.",
+                max_bias=-MAX_BIAS,
+                max_bias_2=MAX_BIAS,
+                given=brief(line),
+            )
         )
     return token_in(token, find), bias
 

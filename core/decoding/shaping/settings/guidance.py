@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ....language import Message
 from ...errors import ConfigError
 from ...validation import Interval, brief
 from ..spec import SettingSpec, setting
@@ -22,7 +23,10 @@ def _read_layers(owner: str, name: str, value: object) -> str:
     """
     if not isinstance(value, str) or not re.fullmatch(LAYERS, value):
         raise ConfigError(
-            f"must be high, low, or numbers of layers with commas between, got {brief(value)}.",
+            Message(
+                "must be high, low, or numbers of layers with commas between, got {given}.",
+                given=brief(value),
+            ),
             name,
             owner,
         )
@@ -32,7 +36,11 @@ def _read_layers(owner: str, name: str, value: object) -> str:
 def _read_prompt(owner: str, name: str, value: object) -> str:
     if not isinstance(value, str) or len(value) > MAX_NEGATIVE_PROMPT:
         raise ConfigError(
-            f"must be a text of at most {MAX_NEGATIVE_PROMPT:,} characters, got {brief(value)}.",
+            Message(
+                "must be a text of at most {max_negative_prompt:,} characters, got {given}.",
+                max_negative_prompt=MAX_NEGATIVE_PROMPT,
+                given=brief(value),
+            ),
             name,
             owner,
         )

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ....language import N_, Message
 from ...errors import ConfigError
 from ...record.bounds import MAX_COUNT
 from ...validation import brief, require_whole
@@ -41,7 +42,9 @@ def read_sequences(owner: str, name: str, value: object) -> tuple[tuple[int, ...
     for item in _items(owner, name, value, MAX_TOKENS, "sequences of token ids"):
         tokens = _items(owner, f"{name}: a sequence", item, MAX_LENGTH, "token ids")
         if not tokens:
-            raise ConfigError("must hold sequences of at least one token, got none.", name, owner)
+            raise ConfigError(
+                N_("must hold sequences of at least one token, got none."), name, owner
+            )
         for token in tokens:
             require_whole(owner, f"{name}: a token id", token, 0, MAX_COUNT)
         sequences.append(tuple(tokens))
@@ -58,20 +61,41 @@ def read_breakers(owner: str, name: str, value: object) -> tuple[str, ...]:
     for text in texts:
         if not isinstance(text, str) or not 0 < len(text) <= MAX_BREAKER:
             raise ConfigError(
-                f"must hold texts of 1 to {MAX_BREAKER} characters, got {brief(text)}.", name, owner
+                Message(
+                    "must hold texts of 1 to {max_breaker} characters, got {given}.",
+                    max_breaker=MAX_BREAKER,
+                    given=brief(text),
+                ),
+                name,
+                owner,
             )
         if any("\ud800" <= char <= "\udfff" for char in text):
             raise ConfigError(
-                f"must hold text that UTF-8 can write, got {brief(text)}.", name, owner
+                Message("must hold text that UTF-8 can write, got {given}.", given=brief(text)),
+                name,
+                owner,
             )
     return tuple(dict.fromkeys(texts))
 
 
 def _items(owner: str, name: str, value: object, most: int, words: str) -> Sequence[Any]:
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise ConfigError(f"must be a list of {words}, got {brief(value)}.", name, owner)
+        raise ConfigError(
+            Message("must be a list of {words}, got {given}.", words=words, given=brief(value)),
+            name,
+            owner,
+        )
     if len(value) > most:
-        raise ConfigError(f"must hold at most {most} {words}, got {len(value)}.", name, owner)
+        raise ConfigError(
+            Message(
+                "must hold at most {most} {words}, got {value}.",
+                most=most,
+                words=words,
+                value=len(value),
+            ),
+            name,
+            owner,
+        )
     return value
 
 

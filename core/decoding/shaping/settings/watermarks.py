@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ....language import Message
 from ...errors import ConfigError
 from ...record.bounds import MAX_COUNT
 from ...validation import Interval, brief, require_choice, require_whole
@@ -29,9 +30,21 @@ def read_keys(owner: str, name: str, value: object) -> tuple[int, ...]:
         ConfigError: no list of 1 to 100 whole numbers.
     """
     if isinstance(value, str) or not isinstance(value, Sequence) or not value:
-        raise ConfigError(f"must be a list of whole numbers, got {brief(value)}.", name, owner)
+        raise ConfigError(
+            Message("must be a list of whole numbers, got {given}.", given=brief(value)),
+            name,
+            owner,
+        )
     if len(value) > MAX_KEYS:
-        raise ConfigError(f"must hold at most {MAX_KEYS} keys, got {len(value)}.", name, owner)
+        raise ConfigError(
+            Message(
+                "must hold at most {max_keys} keys, got {value}.",
+                max_keys=MAX_KEYS,
+                value=len(value),
+            ),
+            name,
+            owner,
+        )
     for key in value:
         require_whole(owner, f"{name}: a key", key, 0, MAX_COUNT)
     return tuple(value)

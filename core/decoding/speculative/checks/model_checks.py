@@ -21,13 +21,12 @@ from ...checks.model_checks import (
     HasReference,
     ending_faults,
     fit_faults,
-    is_of_dtype,
-    made_by,
     same_tokens,
 )
 from ...checks.run_text import run_text_faults
 from ...counting import nth
 from ...loop.run import read_again
+from ...loop.same_model import is_of_dtype, made_by
 from ...loop.text import TextStream
 from ...protocol import Context, LanguageModel, offers
 from ...record.trace import Check, Trace

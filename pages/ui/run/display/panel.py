@@ -91,7 +91,7 @@ def running(job: Job, made: str) -> None:
         made: the amount made so far, in words.
     """
     with _head("running"):
-        st.text(f"{tr(job.stage)} · {made} · {job.seconds:.1f} s", width="stretch")
+        st.text(f"{tr(job.stage)} · {tr(made)} · {job.seconds:.1f} s", width="stretch")
 
 
 def progress(job: Job) -> None:
@@ -123,7 +123,10 @@ def head(
     menu = saves or (lambda: save.menu(view, trace, shown and shown()))
     others = [visible_token(model, 60) for model, chosen in named if model and model != chosen]
     with _head("finished"):
-        st.text(" · ".join([tr(SOURCES.get(view.source, "Run")), *others, *parts]), width="stretch")
+        st.text(
+            " · ".join([tr(SOURCES.get(view.source, "Run")), *others, *map(tr, parts)]),
+            width="stretch",
+        )
         proof.badge(view, trace)
         history.menu(view, page)
         if trace.text.strip():

@@ -1,0 +1,71 @@
+// Streamlit's own words, which it has in English alone, in the reader's language.
+const WORD_PLACES = ["stFileUploader", "stMainMenuList", "stMainMenuPopover", "stToolbar", "stStatusWidget", "stElementToolbar", "stConnectionStatus", "stHeader"]
+  .map((name) => `[data-testid=${name}]`).join();
+const OWN_TITLES = ["aria-label", "title", "placeholder"];
+
+function ownWord(text) {
+  const words = {
+    Upload: tr("Upload"),
+    "Browse files": tr("Browse files"),
+    "Add files": tr("Add files"),
+    "Drag and drop a file here": tr("Drag and drop a file here"),
+    "Drag and drop files here": tr("Drag and drop files here"),
+    Rerun: tr("Rerun"),
+    Settings: tr("Settings"),
+    Print: tr("Print"),
+    "Record a screencast": tr("Record a screencast"),
+    "Clear cache": tr("Clear cache"),
+    About: tr("About"),
+    Light: tr("Light"),
+    Dark: tr("Dark"),
+    System: tr("System"),
+    Stop: tr("Stop"),
+    "Running...": tr("Running…"),
+    Connecting: tr("Connecting"),
+    "Download as CSV": tr("Download as CSV"),
+    Search: tr("Search"),
+    Fullscreen: tr("Fullscreen"),
+    "Show/hide columns": tr("Show or hide columns"),
+  };
+  const size = /^(.+) per file( .*)?$/.exec(text);
+  return size ? tr("{size} per file", { size: size[1] }) + (size[2] ?? "") : words[text.trim()] ?? text;
+}
+
+// The English text is kept beside the translation: Streamlit may write another one, and the language may change.
+function reword(holder, now, write) {
+  if (now !== holder.shownWord) holder.englishWord = now;
+  holder.shownWord = ownWord(holder.englishWord);
+  if (holder.shownWord !== now) write(holder.shownWord);
+}
+
+function sayOwnWords() {
+  for (const place of document.querySelectorAll(WORD_PLACES)) {
+    const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const node = texts.currentNode;
+      reword(node, node.data, (text) => { node.data = text; });
+    }
+    for (const name of OWN_TITLES) {
+      for (const node of place.querySelectorAll(`[${name}]`)) {
+        const held = ((node.ownTitles ??= {})[name] ??= {});
+        reword(held, node.getAttribute(name), (text) => node.setAttribute(name, text));
+      }
+    }
+  }
+}
+
+let wordsAsked = false;
+function askForWords() {
+  const english = document.documentElement.lang === "en" && !document.ownWordsSaid;
+  if (wordsAsked || english) return;
+  wordsAsked = document.ownWordsSaid = true;
+  requestAnimationFrame(() => {
+    wordsAsked = false;
+    sayOwnWords();
+  });
+}
+
+function followOwnWords() {
+  new MutationObserver(askForWords).observe(document.body, { childList: true, subtree: true, characterData: true });
+}
+
