@@ -231,6 +231,8 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
     yield Entry("timeline", timeline, "round", count)
     yield _all("time", of_figure("time", figures.spec_time, trace))
     yield _all("positions", of_figure("positions", figures.spec_positions, trace))
+    yield _all("calibration", of_figure("calibration", figures.spec_calibration, trace))
+    yield _all("classes", of_figure("classes", figures.spec_classes, trace))
     yield Entry("verification", verification, "round", count, opens)
     yield from _of_constraint(trace)
     if any(step.translation for step in trace.rounds):
@@ -256,7 +258,6 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
             count,
             opens,
         )
-        return
     yield Entry(
         "feed",
         lambda at, _: of_figure("feed", figures.spec_feed, trace, at),

@@ -152,6 +152,11 @@ from .samplers.state import sampler_state as sampler_state
 from .samplers.state import sampler_state_data as sampler_state_data
 from .speculative.acceptance import spec_acceptance as spec_acceptance
 from .speculative.acceptance import spec_acceptance_data as spec_acceptance_data
+from .speculative.drafts.calibration import spec_calibration as spec_calibration
+from .speculative.drafts.calibration import spec_calibration_data as spec_calibration_data
+from .speculative.drafts.classes import spec_classes as spec_classes
+from .speculative.drafts.classes import spec_classes_data as spec_classes_data
+from .speculative.drafts.rejections import spec_rejections_data as spec_rejections_data
 from .speculative.feed import spec_feed as spec_feed
 from .speculative.feed import spec_feed_data as spec_feed_data
 from .speculative.lossless import spec_enumeration as spec_enumeration

@@ -292,12 +292,15 @@ def _speculative() -> Iterator[Entry]:
             yield f"{name}trial {at} {place}", "spec_verification", (trace, at, place), {}
         yield f"{name}spec_feed", "spec_feed", (trace, 1), {}
         yield f"{name}spec_positions", "spec_positions", (trace,), {}
+        yield f"{name}spec_calibration", "spec_calibration", (trace,), {}
+        yield f"{name}spec_classes", "spec_classes", (trace,), {}
         yield f"{name}spec_time", "spec_time", (trace,), {}
     for rounds, looks in ((48, {"first": 40}), (120, {"first": 80, "selected": (100, 0)})):
         yield f"{rounds} rounds", "spec_timeline", (long_rounds(rounds),), looks
     for name, trace in (("", tree_rounds("3,2,1")), ("wide ", tree_rounds("6,3,1,1"))):
         yield f"{name}spec_tree", "spec_tree", (trace, 1), {}
         yield f"{name}spec_mask", "spec_mask", (trace, 1), {}
+        yield f"{name}tree fed", "spec_feed", (trace, 1), {}
         yield f"timeline of a {name}tree", "spec_timeline", (trace,), {}
         for place in (0, 2, -1):
             yield f"trial in a {name}tree {place}", "spec_verification", (trace, 1, place), {}

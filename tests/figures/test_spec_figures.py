@@ -254,6 +254,24 @@ def test_both_ways_of_scoring_read_every_position_once() -> None:
     assert spec_feed_data(trace, 0)["token_id"][0] == trace.prompt_ids[-1]
 
 
+def test_a_tree_is_fed_once_and_each_sequence_is_a_path_of_it() -> None:
+    trace = make_spec(24, tree_widths="2,2")
+    at = next(at for at, step in enumerate(trace.rounds) if len(step.parents) == 6)
+    step, frame = trace.rounds[at], spec_feed_data(trace, at)
+    before, tokens = step.target_cache.before, len(step.drafted) + 1
+    positions = [before, *(before + 1 + depth for depth in step.depths)]
+    for way, rows in (("multi_query", 1), ("batch_expansion", tokens)):
+        of_way = frame[frame["scoring"] == way]
+        assert of_way["sequence"].nunique() == rows and of_way["read"].all()
+        assert list(of_way["position"]) == positions
+        assert list(of_way["token_id"])[1:] == [token.token_id for token in step.drafted]
+    # Ancestors alone are hatched: a node's row begins with its path.
+    expanded = frame[frame["scoring"] == "batch_expansion"]
+    assert list(expanded["shared"]) == [0, *(1 + depth for depth in step.depths)]
+    drawn = [each for each in spec_feed(trace, at).data if each.name == "shared"]
+    assert sum(len(each.x or ()) for each in drawn) == sum(expanded["shared"])
+
+
 def test_the_enumeration_adds_up_to_the_target() -> None:
     figure = spec_enumeration(THREE, NAMES, "speculative")
     assert [

@@ -21,7 +21,8 @@ CONVERTED = (
     *("core/figures/compare/", "core/figures/constraint/", "core/figures/decode/"),
     *("core/figures/diffusion/", "core/figures/guided/", "core/figures/inside/"),
     *("core/figures/journal/", "core/figures/many/", "core/figures/read/"),
-    *("core/figures/evaluate/", "core/figures/samplers/", "core/lessons/", "assets/lessons/"),
+    *("core/figures/evaluate/", "core/figures/samplers/", "core/figures/speculative/"),
+    *("core/lessons/", "assets/lessons/"),
     *("core/figures/beam/", "core/figures/reasoning/", "core/figures/lab/"),
     *("pages/ui/beam/", "pages/ui/reasoning/", "pages/ui/lab/"),
     # Errors, declarations and checks; the endpoint and the command line stay English.
@@ -32,7 +33,7 @@ CONVERTED = (
     *("pages/ui/diffusion/", "pages/ui/evaluate/", "pages/ui/gallery/", "pages/ui/home/"),
     *("pages/ui/hosting/", "pages/ui/inside/", "pages/ui/many/", "pages/ui/platform/"),
     *("pages/ui/read/", "pages/ui/registry.py", "pages/ui/requests/", "pages/ui/resources/"),
-    *("pages/ui/run/", "pages/ui/shell/", "pages/ui/widgets/"),
+    *("pages/ui/run/", "pages/ui/shell/", "pages/ui/speculative/", "pages/ui/widgets/"),
 )
 _FIELD = re.compile(r"\{[^{}]*\}")
 _WORDS = re.compile(r"[A-Za-z]+ [A-Za-z]+")

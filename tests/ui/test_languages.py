@@ -15,11 +15,17 @@ from tests.language.pseudo import OPEN, use_pseudo
 from tests.ui.conftest import open_page
 
 # Pages whose rooms are converted, by their scripts.
-CONVERTED = ("home.py", "course.py", "classroom.py", "decode.py", "diffusion.py", "inside.py")
+CONVERTED = (
+    *("home.py", "course.py", "classroom.py", "decode.py", "diffusion.py", "inside.py"),
+    "speculative.py",
+)
 # A sentence in English: three words, not a list of names.
 _SENTENCE = re.compile(r"[A-Za-z]{3,}[;:]? [a-z]{2,}[,;:]? [a-z]{2,}")
 # Texts of models and people, and names: no page translates these.
-_ALLOWED = re.compile(r"Decoding Explorer|Once upon a time|embedded:\w+|smollm2|Hugging Face")
+_ALLOWED = re.compile(
+    r"Decoding Explorer|Once upon a time|embedded:\w+|smollm2|Hugging Face"
+    r"|universal assisted generation"
+)
 
 
 def shown(app: AppTest) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...language import N_
 from ..errors import ConfigError
 from ..method import Method
 from ..record.notes import NOT_LOSSLESS, Note
@@ -44,9 +45,10 @@ def _notes(config: Speculative) -> tuple[Note, ...]:
 SPECULATIVE = Method(
     config=Speculative,
     engine=f"{__package__}.engine:generate",
-    against_model="Scores every round again in independent forward passes of the target and, "
-    "where there is one, of the draft; where the run is greedy, transformers' own generate runs "
-    "beside it.",
+    against_model=N_(
+        "Scores every round again in independent forward passes of the target and, where there is "
+        "one, of the draft; where the run is greedy, transformers' own generate runs beside it."
+    ),
     self_checks=f"{__package__}.checks.trace_checks:self_checks",
     model_checks=f"{__package__}.checks.model_checks:model_checks",
     step=DraftRound,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ...language import Message
 from .config import Scoring
 from .tree.shape import chain, depths_of, path_to
 
@@ -26,6 +27,8 @@ class FedRow(NamedTuple):
             position to score.
         shared: number of tokens between the cached tokens and `token_ids` that other rows of the
             same forward feed into the shared cache.
+        nodes: places of the shared tokens and of `token_ids` among all tokens of the forward, the
+            unread token first; empty where they are 0, 1, 2, ...
     """
 
     token_ids: tuple[int, ...]
@@ -34,6 +37,11 @@ class FedRow(NamedTuple):
     new: int
     reads: tuple[int, ...]
     shared: int = 0
+    nodes: tuple[int, ...] = ()
+
+    def node(self, place: int) -> int:
+        """Return the place in the forward of the row's token at a place behind the cache."""
+        return self.nodes[place] if self.nodes else place
 
     @property
     def length(self) -> int:
@@ -83,35 +91,51 @@ def tree_rows(
 
 
 def feed_paged(
-    scoring: Scoring, cached: int, pending: int, drafted: Sequence[int]
+    scoring: Scoring,
+    cached: int,
+    pending: int,
+    drafted: Sequence[int],
+    parents: Sequence[int] | None = None,
 ) -> tuple[FedRow, ...]:
     """Return the input with one paged cache: batch expansion feeds each sequence's last token only.
 
     A layer writes the keys and values of all rows before it attends, so that a row can use the
     tokens that other rows feed in the same forward. Source: vLLM's `BatchExpansionTop1Scorer`, one
     query token for each sequence.
+
+    Args:
+        parents: parents of a tree's tokens; None for a chain.
     """
     if scoring == "multi_query":
-        return feed(scoring, cached, pending, drafted)
-    return tuple(
-        FedRow((token_id,), (cached + place,), cached, 1, (0,), shared=place)
-        for place, token_id in enumerate((pending, *drafted))
-    )
+        return feed(scoring, cached, pending, drafted, parents)
+    tree = (-1, *(parent + 1 for parent in (chain(len(drafted)) if parents is None else parents)))
+    rows = list[FedRow]()
+    for place, token_id in enumerate((pending, *drafted)):
+        path = path_to(tree, place)
+        nodes = () if parents is None else tuple(path)
+        depth = len(path) - 1
+        rows.append(FedRow((token_id,), (cached + depth,), cached, 1, (0,), depth, nodes))
+    return tuple(rows)
 
 
-def fed_again(cached: int, pending: int, drafted: Sequence[int]) -> str:
+def fed_again(
+    cached: int, pending: int, drafted: Sequence[int], parents: Sequence[int] | None = None
+) -> Message:
     """Return the ratio of the tokens that batch expansion feeds here to those with a paged cache,
     as text.
 
     It is empty if nothing is drafted: then there is no difference.
     """
     if not drafted:
-        return ""
-    rows = feed("batch_expansion", cached, pending, drafted)
+        return Message("")
+    rows = feed("batch_expansion", cached, pending, drafted, parents)
     new = sum(row.new for row in rows)
     padding = sum(len(row.token_ids) for row in rows) - new
-    return (
-        f"The figure shows sequences that share a paged cache, as vLLM's do: {len(rows)} tokens in "
-        f"all. This engine's rows share none, so each is fed its drafted tokens anew: {new} tokens "
-        f"and {padding} of padding, which the time measured here includes."
+    return Message(
+        "The figure shows sequences that share a paged cache, as vLLM's do: {shared} tokens in "
+        "all. This engine's rows share none, so each is fed its drafted tokens anew: {new} tokens "
+        "and {padding} of padding, which the time measured here includes.",
+        shared=len(rows),
+        new=new,
+        padding=padding,
     )

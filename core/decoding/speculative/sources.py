@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ...language import N_
+
 Drafter: TypeAlias = Literal[
     "model",
     "head",
@@ -74,17 +76,18 @@ _DRAWN = frozenset({"draft_temperature", "draft_threshold"})
 _ROWS = (
     DraftSource(
         name="model",
-        label="a second model",
-        words="a smaller model runs ahead of the target",
+        label=N_("a second model"),
+        words=N_("a smaller model runs ahead of the target"),
         start=f"{__package__}.drafters.model:same_vocabulary",
         needs_draft=True,
         settings=_DRAWN,
     ),
     DraftSource(
         name="head",
-        label="draft head",
-        words="one trained layer over the target's last hidden state and the next token (MTP, "
-        "EAGLE)",
+        label=N_("draft head"),
+        words=N_(
+            "one trained layer over the target's last hidden state and the next token (MTP, EAGLE)"
+        ),
         start=f"{__package__}.drafters.head:require_head",
         needs_draft=True,
         reads_hidden=True,
@@ -92,15 +95,15 @@ _ROWS = (
     ),
     DraftSource(
         name="early_exit",
-        label="early exit",
-        words="the target's first layers with its last norm and head (LayerSkip)",
+        label=N_("early exit"),
+        words=N_("the target's first layers with its last norm and head (LayerSkip)"),
         start=f"{__package__}.drafters.early_exit:first_layers",
         settings=_DRAWN | {"exit_layer"},
     ),
     DraftSource(
         name="prompt_lookup",
-        label="prompt lookup",
-        words="repeats the tokens that followed an earlier occurrence of the last tokens",
+        label=N_("prompt lookup"),
+        words=N_("repeats the tokens that followed an earlier occurrence of the last tokens"),
         start=f"{__package__}.drafters.prompt_lookup:follow",
         tree=f"{__package__}.drafters.prompt_lookup:branches",
         draws=False,
@@ -108,8 +111,8 @@ _ROWS = (
     ),
     DraftSource(
         name="suffix",
-        label="suffixes of the text",
-        words="the likeliest continuation of the text's own endings (vLLM's suffix decoding)",
+        label=N_("suffixes of the text"),
+        words=N_("the likeliest continuation of the text's own endings (vLLM's suffix decoding)"),
         start=f"{__package__}.drafters.suffix:follow",
         tree=f"{__package__}.drafters.suffix:branches",
         draws=False,
@@ -117,24 +120,26 @@ _ROWS = (
     ),
     DraftSource(
         name="ngram_cache",
-        label="n-gram counts",
-        words="the most frequent token after the last 4 to 1 tokens (llama.cpp's lookup)",
+        label=N_("n-gram counts"),
+        words=N_("the most frequent token after the last 4 to 1 tokens (llama.cpp's lookup)"),
         start=f"{__package__}.drafters.ngram_cache:follow",
         tree=f"{__package__}.drafters.ngram_cache:branches",
         draws=False,
     ),
     DraftSource(
         name="jacobi",
-        label="Jacobi iterations",
-        words="the target's own predictions of the last round (lookahead decoding's iterations)",
+        label=N_("Jacobi iterations"),
+        words=N_(
+            "the target's own predictions of the last round (lookahead decoding's iterations)"
+        ),
         start=f"{__package__}.drafters.jacobi:guess",
         draws=False,
         from_rounds=True,
     ),
     DraftSource(
         name="lookahead",
-        label="lookahead",
-        words="n-grams that a window of Jacobi iterations gathers in the target's own forwards",
+        label=N_("lookahead"),
+        words=N_("n-grams that a window of Jacobi iterations gathers in the target's own forwards"),
         start=f"{__package__}.lookahead.draft:guesses",
         draws=False,
         from_rounds=True,
@@ -143,9 +148,11 @@ _ROWS = (
     ),
     DraftSource(
         name="other_tokenizer",
-        label="other tokenizer",
-        words="a second model with other tokens, translated through text (transformers' universal "
-        "assisted generation)",
+        label=N_("other tokenizer"),
+        words=N_(
+            "a second model with other tokens, translated through text (transformers' universal "
+            "assisted generation)"
+        ),
         start=f"{__package__}.drafters.other_tokenizer:TranslatedDraft.start",
         needs_draft=True,
         draws=False,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...decoding.counting import counted
 from ...decoding.record.trace import Trace
 from ...decoding.speculative.measurement.report import LengthSweep, SweepPoint
+from ...language import N_, tr
 from ..base.axes import axis
 from ..base.figure import TableRows, figure, table
-from ..base.labels import percent, percent_ticks, settings_caption
+from ..base.labels import lines, percent, percent_ticks, settings_caption
 from ..base.paper import SCREEN, Paper
 from ..base.sheet import Properties, Sheet
 from ..base.theme import LIGHT, Theme
@@ -49,35 +51,43 @@ def _predicted(alpha: float | None, length: int) -> tuple[float | None, float | 
 def _verdict(sweep: LengthSweep) -> str:
     """Return what a longer draft costs and gains, by the shortest and the longest length."""
     short, long = sweep.points[0], sweep.points[-1]
-    return (
-        f"From {short.draft_length} to {long.draft_length} drafted tokens the accepted share goes "
-        f"from {percent(short.acceptance_rate)} to {percent(long.acceptance_rate)}, the tokens a "
-        f"round from {short.tokens_per_round:.2f} to {long.tokens_per_round:.2f}."
+    return tr(
+        "From {short} to {long} drafted tokens the accepted share goes from {low} to {high}, the "
+        "tokens a round from {few:.2f} to {many:.2f}.",
+        short=short.draft_length,
+        long=long.draft_length,
+        low=percent(short.acceptance_rate),
+        high=percent(long.acceptance_rate),
+        few=short.tokens_per_round,
+        many=long.tokens_per_round,
     )
 
 
 @figure(
-    "Acceptance by draft length",
+    N_("Acceptance by draft length"),
     lambda sweep, trace, paper: (
-        settings_caption(trace, paper)
-        + f" · {sum(point.rounds for point in sweep.points):,} rounds measured" * bool(sweep.points)
+        settings_caption(trace, paper) + f" · {_rounds(sweep)}" * bool(sweep.points)
     ),
     spec_acceptance_data,
-    subtitle=lambda sweep: (_verdict(sweep), "Whiskers: 95 % intervals over the rounds."),
+    subtitle=lambda sweep: (_verdict(sweep), tr("Whiskers: 95 % intervals over the rounds.")),
     alt=lambda sweep: (
-        "Share of drafted tokens that are accepted, and tokens a round, by draft length.",
+        tr("Share of drafted tokens that are accepted, and tokens a round, by draft length."),
         "; ".join(
-            f"length {p.draft_length}: {percent(p.acceptance_rate)}{_between(p)}, "
-            f"{p.tokens_per_round:.2f} tokens a round"
+            tr(
+                "length {length}: {rate}, {tokens:.2f} tokens a round",
+                length=p.draft_length,
+                rate=_rate(p),
+                tokens=p.tokens_per_round,
+            )
             for p in sweep.points
         )
         + ".",
     ),
     key=lambda theme, sweep: [
         [
-            (theme.first, "accepted share", "●"),
-            (theme.second, "tokens a round", "◆"),
-            sweep.alpha is not None and (theme.muted, "if each passed with alpha", "┄"),
+            (theme.first, tr("accepted share"), "●"),
+            (theme.second, tr("tokens a round"), "◆"),
+            sweep.alpha is not None and (theme.muted, tr("if each passed with alpha"), "┄"),
         ]
     ],
 )
@@ -86,7 +96,7 @@ def spec_acceptance(
 ) -> Sheet | str:
     """Draw the accepted share of drafted tokens over the tokens a round, by draft length."""
     if not sweep.points:
-        return "No draft length was measured."
+        return tr("No draft length was measured.")
     points, lengths = sweep.points, [point.draft_length for point in sweep.points]
     most = max(
         *(max(p.tokens_per_round, *(p.tokens_interval or ())) for p in points),
@@ -99,7 +109,7 @@ def spec_acceptance(
         "tickvals": lengths,
     }
     lower, upper = [0, _PANEL / _HEIGHT], [1 - _PANEL / _HEIGHT, 1]
-    rate = axis(theme, "accepted", range=[0, 1.05], domain=upper, **percent_ticks(1.0, 2))
+    rate = axis(theme, tr("accepted"), range=[0, 1.05], domain=upper, **percent_ticks(1.0, 2))
     sheet = Sheet(
         theme,
         paper,
@@ -109,9 +119,11 @@ def spec_acceptance(
         below=66,
         key_offset=44,
         layout={
-            "xaxis": axis(theme, "draft length", anchor="y2", **across),
+            "xaxis": axis(theme, tr("draft length"), anchor="y2", **across),
             "yaxis": rate,
-            "yaxis2": axis(theme, "tokens a round", range=[0, most * 1.1], nticks=5, domain=lower),
+            "yaxis2": axis(
+                theme, tr("tokens a round"), range=[0, most * 1.1], nticks=5, domain=lower
+            ),
         },
     )
     rates = [p.acceptance_rate for p in points]
@@ -127,11 +139,16 @@ def spec_acceptance(
     return sheet
 
 
-def _between(point: SweepPoint) -> str:
+def _rounds(sweep: LengthSweep) -> str:
+    return tr("{count:,} rounds measured", count=sum(point.rounds for point in sweep.points))
+
+
+def _rate(point: SweepPoint) -> str:
+    rate = percent(point.acceptance_rate)
     if point.acceptance_interval is None:
-        return ""
-    low, high = point.acceptance_interval
-    return f" ({percent(low)} to {percent(high)})"
+        return rate
+    low, high = map(percent, point.acceptance_interval)
+    return tr("{rate} ({low} to {high})", rate=rate, low=low, high=high)
 
 
 def _predictions(sweep: LengthSweep, lengths: Sequence[int], theme: Theme) -> list[Properties]:
@@ -157,8 +174,12 @@ def _marks(
     name: str, points: Sequence[SweepPoint], values: Sequence[float], color: str, symbol: str
 ) -> Properties:
     texts = [
-        f"draft length {p.draft_length}<br>{percent(p.acceptance_rate)}{_between(p)} of drafted "
-        f"accepted<br>{p.tokens_per_round:.2f} tokens a round<br>{p.rounds:,} rounds"
+        lines(
+            tr("draft length {length}", length=p.draft_length),
+            tr("{rate} of drafted accepted", rate=_rate(p)),
+            tr("{tokens:.2f} tokens a round", tokens=p.tokens_per_round),
+            tr(counted(p.rounds, "round")),
+        )
         for p in points
     ]
     return draft_length_line(name, points, values, color, symbol, texts)

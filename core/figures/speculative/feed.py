@@ -10,6 +10,7 @@ from ...decoding.counting import counted, nth, span_key
 from ...decoding.record.trace import Trace
 from ...decoding.speculative.config import SCORINGS, Scoring
 from ...decoding.speculative.scoring import FedRow, fed_again, feed_paged
+from ...language import N_, tr
 from ..base.axes import axis, top_axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -35,7 +36,7 @@ _LEFT, _RIGHT, _HEAD = 80, 70, 1.0
 _UPRIGHT_ROW, _UPRIGHT_LIMIT = 54, 6
 # Width of the block of cached tokens, in tokens.
 _BLOCK = 2
-_NAMES = {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}
+NAMES: dict[str, str] = {"multi_query": N_("Multi-query"), "batch_expansion": N_("Batch expansion")}
 
 
 class _FedLine(NamedTuple):
@@ -48,12 +49,14 @@ class _FedLine(NamedTuple):
 
 def fed_rows(trace: Trace, at: int, scoring: Scoring) -> tuple[FedRow, ...]:
     """Return the rows of a round's forward with either scoring method, with a paged cache."""
-    return feed_paged(scoring, *_scored(trace, at)[:3])
+    return feed_paged(scoring, *_scored(trace, at)[:3], trace.rounds[at].parents or None)
 
 
 def feed_words(trace: Trace, at: int) -> str:
     """Return the number of tokens that this engine feeds beyond those in the figure; plain text."""
-    return fed_again(*_scored(trace, at)[:3]) if 0 <= at < len(trace.rounds) else ""
+    if not 0 <= at < len(trace.rounds):
+        return ""
+    return tr(fed_again(*_scored(trace, at)[:3], trace.rounds[at].parents or None))
 
 
 def _scored(trace: Trace, at: int) -> tuple[int, int, list[int], list[str]]:
@@ -85,42 +88,48 @@ def spec_feed_data(trace: Trace, at: int) -> TableRows:
         for number, row in enumerate(fed_rows(trace, at, scoring)):
             head = (scoring, nth(number), row.length, row.cached, row.shared)
             for place, token_id in enumerate(row.token_ids):
-                token = table_text(texts[row.shared + place])
+                token = table_text(texts[row.node(row.shared + place)])
                 yield (*head, row.positions[place], token_id, token, place in row.reads)
 
 
 @figure(
-    "Input of the target",
+    N_("Input of the target"),
     settings_caption,
     spec_feed_data,
-    subtitle=lambda at: (
-        f"Both ways take one forward for round {nth(at)}. Positions count from 0; the logits of "
-        "marked ones are read."
+    subtitle=lambda at: tr(
+        "Both ways take one forward for round {round}. Positions count from 0; the logits of "
+        "marked ones are read.",
+        round=nth(at),
     ),
     alt=lambda at, groups: (
-        f"Drawing of what is fed to the target in round {nth(at)}.",
+        tr("Drawing of what is fed to the target in round {round}.", round=nth(at)),
         "; ".join(
-            f"{_NAMES[scoring]} feeds {counted(len(rows), 'sequence')} with "
-            f"{sum(line.row.new for line in rows)} new tokens behind {rows[0].row.cached} cached "
-            "ones"
+            tr(
+                "{way} feeds {sequences} with {new} new tokens behind {cached} cached ones",
+                way=tr(NAMES[scoring]),
+                sequences=counted(len(rows), "sequence"),
+                new=sum(line.row.new for line in rows),
+                cached=rows[0].row.cached,
+            )
             for scoring, rows in groups
         )
         + ".",
     ),
     key=lambda theme: [
         [
-            (theme.rest, "cached"),
-            (_new_color(theme), "new"),
-            (theme.muted, "fed by another sequence", "▨"),
-            (theme.accent, "read", "●"),
+            (theme.rest, tr("cached")),
+            (_new_color(theme), tr("new")),
+            (theme.muted, tr("fed by another sequence"), "▨"),
+            (theme.accent, tr("read"), "●"),
         ]
     ],
 )
 def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """Draw both scoring methods for the round `at`, one below the other; positions across."""
     if not 0 <= at < len(trace.rounds):
-        end = "." if paper.printed else ": click a token in the timeline."
-        return f"There is no such round{end}"
+        if paper.printed:
+            return tr("There is no such round.")
+        return tr("There is no such round: click a token in the timeline.")
     groups, y = [], 0.0
     for scoring in SCORINGS:
         y += _HEAD
@@ -168,9 +177,9 @@ def _add_group(
     upright: bool,
 ) -> None:
     theme, angle = sheet.theme, -90 if upright else 0
-    new_tokens = counted(sum(line.row.new for line in lines), "new token")
-    fed = f"{counted(len(lines), 'sequence')}, {new_tokens}".replace(" ", NBSP)
-    heading = f"<b>{_NAMES[scoring].replace(' ', NBSP)}</b>:{NBSP}{fed}"
+    new_tokens = tr(counted(sum(line.row.new for line in lines), "new token"))
+    fed = f"{tr(counted(len(lines), 'sequence'))}, {new_tokens}".replace(" ", NBSP)
+    heading = f"<b>{tr(NAMES[scoring]).replace(' ', NBSP)}</b>:{NBSP}{fed}"
     label_bar(sheet, lines[0].y - 0.5, heading, yshift=1)
     cached, ink = [line for line in lines if line.row.cached], theme.text_on(theme.rest)
     sheet.traces.append(
@@ -178,7 +187,7 @@ def _add_group(
             theme,
             "cached",
             [(-_BLOCK / 2 - 0.5, line.y - 0.5) for line in cached],
-            [f"{line.row.cached} cached" for line in cached],
+            [tr("{count} cached", count=line.row.cached) for line in cached],
             None,
             theme.rest,
             ink,
@@ -189,7 +198,11 @@ def _add_group(
     )
     for new in (True, False):
         sheet.traces.append({**_tokens(lines, texts, names, theme, new=new), "textangle": angle})
-    reads = [(line.row.shared + place, line.y) for line in lines for place in line.row.reads]
+    reads = [
+        (line.row.node(line.row.shared + place), line.y)
+        for line in lines
+        for place in line.row.reads
+    ]
     sheet.traces.append(
         {
             "type": "scatter",
@@ -203,7 +216,7 @@ def _add_group(
     )
     where = {"xref": "paper", "xanchor": "left", "xshift": 6}
     for line in lines:
-        length = f"length {line.row.length}"
+        length = tr("length {length}", length=line.row.length)
         add_note(sheet, "length", length, 1, line.y, size=11, color=theme.muted, **where)
 
 
@@ -226,19 +239,24 @@ def _tokens(
     hovers = []
     for place, line in places:
         row, at = line.row, place - line.row.shared
-        source = f"in the shared cache: sequence {nth(place)} is fed it in the same forward"
-        if new:
-            read = " · its logits are read" if at in row.reads else ""
-            source = f"id {row.token_ids[at]}{read}"
-        hovers.append(
-            f"<b>{show_token(texts[place], 40)}</b><br>sequence {nth(line.number)} · "
-            f"position {row.cached + place}<br>{source}"
+        source = tr(
+            "in the shared cache: sequence {nth} is fed it in the same forward",
+            nth=nth(row.node(place)),
         )
+        if new:
+            read = [tr("its logits are read")] if at in row.reads else []
+            source = " · ".join((f"id {row.token_ids[at]}", *read))
+        where = tr(
+            "sequence {nth} · position {position}",
+            nth=nth(line.number),
+            position=row.cached + place,
+        )
+        hovers.append(f"<b>{show_token(texts[row.node(place)], 40)}</b><br>{where}<br>{source}")
     return token_cells(
         theme,
         "new" if new else "shared",
-        [(place, line.y - 0.5) for place, line in places],
-        [names[place] for place, _ in places],
+        [(line.row.node(place), line.y - 0.5) for place, line in places],
+        [names[line.row.node(place)] for place, line in places],
         hovers,
         ground,
         theme.text_on(ground) if new else theme.muted,
@@ -257,7 +275,8 @@ def _axes(
     longest = max(text_width(f"id {token_id}", SMALL) for token_id in row.token_ids)
     ids = width <= 11 and longest + 4 < pitch
     # A position beside the axis' name has no number if both would overlap.
-    free = (text_width("position", SMALL) + text_width("999", SMALL)) / 2 + 4
+    position = tr("position")
+    free = (text_width(position, SMALL) + text_width("999", SMALL)) / 2 + 4
     first = 0 if ids else max(math.ceil(free / pitch - _BLOCK / 2 - 0.5), 0)
     widest = max(text_width(str(position), SMALL) for position in row.positions)
     shown = range(first, width, 1 if widest + 6 < pitch else 5)
@@ -265,7 +284,7 @@ def _axes(
         f"{row.positions[p]}<br>id{NBSP}{row.token_ids[p]}" if ids else str(row.positions[p])
         for p in shown
     ]
-    titles = ["position<br>token" if ids else "position", *names]
+    titles = [f"{position}<br>{tr('token')}" if ids else position, *names]
     return {
         "xaxis": top_axis(theme, [-_BLOCK - 0.5, width - 0.5], [-_BLOCK / 2 - 0.5, *shown], titles),
         "yaxis": axis(
@@ -275,6 +294,6 @@ def _axes(
             showline=False,
             tickmode="array",
             tickvals=[line.y for line in lines],
-            ticktext=[f"sequence {nth(line.number)} " for line in lines],
+            ticktext=[f"{tr('sequence {nth}', nth=nth(line.number))} " for line in lines],
         ),
     }

@@ -9,10 +9,12 @@ from ...decoding.record.trace import Trace
 from ...decoding.speculative.acceptance import AcceptanceTable, TableRow
 from ...decoding.speculative.config import Acceptance
 from ...decoding.speculative.measurement.report import Losslessness, TextCount
+from ...language import N_, tr
 from ..base.axes import axis, named_axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
     escaped,
+    lines,
     percent,
     percent_ticks,
     settings_caption,
@@ -25,7 +27,7 @@ from ..base.marks import OUTSIDE, hover_texts, strokes
 from ..base.paper import SCREEN, Paper
 from ..base.sheet import Properties, Sheet
 from ..base.theme import LIGHT, Theme
-from .words import bar_color, rule_words
+from .words import bar_color, rule_words, shown_kind
 
 _MOST = 12
 # Significance level: chance no longer explains a smaller p-value.
@@ -34,7 +36,7 @@ DOUBT = 0.01
 
 def p_words(p_value: float) -> str:
     """Return a p-value such as `0.43` or `0.0021`; a tiny one as a bound."""
-    return f"{p_value:.2g}" if p_value >= 1e-4 else "below 0.0001"
+    return f"{p_value:.2g}" if p_value >= 1e-4 else tr("below 0.0001")
 
 
 def lossless_words(found: Losslessness, rule: Acceptance, *, claims: bool) -> str:
@@ -44,24 +46,51 @@ def lossless_words(found: Losslessness, rule: Acceptance, *, claims: bool) -> st
         rule: acceptance rule of the runs.
         claims: whether the rule keeps the target's distribution.
     """
-    runs = f"Acceptance rule {rule_words(rule)}, {found.runs} runs each of {found.tokens} tokens"
+    runs = {"rule": rule_words(rule), "runs": found.runs, "tokens": found.tokens}
     if not found.outcomes:
-        return f"{runs}: no run was finished, so there is nothing to test."
+        return tr(
+            "Acceptance rule {rule}, {runs} runs each of {tokens} tokens: no run was finished, so "
+            "there is nothing to test.",
+            **runs,
+        )
     if found.p_value is None and not found.outcomes[0].token_ids:
-        return f"{runs}: every text was too rare to test; take fewer tokens or more runs."
+        return tr(
+            "Acceptance rule {rule}, {runs} runs each of {tokens} tokens: every text was too rare "
+            "to test; take fewer tokens or more runs.",
+            **runs,
+        )
     if found.p_value is None:
-        return f"{runs}: only one text came out of both, so there is nothing to test."
-    test = (
-        f"{runs}: chi-square {found.chi_square:.1f} with {found.degrees} degrees of freedom, "
-        f"p-value {p_words(found.p_value)}."
+        return tr(
+            "Acceptance rule {rule}, {runs} runs each of {tokens} tokens: only one text came out "
+            "of both, so there is nothing to test.",
+            **runs,
+        )
+    test = tr(
+        "Acceptance rule {rule}, {runs} runs each of {tokens} tokens: chi-square {square:.1f} with "
+        "{degrees} degrees of freedom, p-value {p_value}.",
+        square=found.chi_square,
+        degrees=found.degrees,
+        p_value=p_words(found.p_value),
+        **runs,
     )
-    if found.p_value < DOUBT:
-        if not claims:
-            return f"{test} The two distributions differ, as this rule lets them."
-        chance = f"By chance alone this happens in fewer than {DOUBT:.0%} of such tests."
-        return f"{test} {chance} Run it again with another seed: it should not stay so."
-    more = " This rule doesn't claim it, and more runs may show a difference." if not claims else ""
-    return f"{test} Nothing speaks against one and the same distribution.{more}"
+    return f"{test} {_judged(found.p_value, claims=claims)}"
+
+
+def _judged(p_value: float, *, claims: bool) -> str:
+    if p_value < DOUBT and claims:
+        return tr(
+            "By chance alone this happens in fewer than {doubt:.0%} of such tests. Run it again "
+            "with another seed: it should not stay so.",
+            doubt=DOUBT,
+        )
+    if p_value < DOUBT:
+        return tr("The two distributions differ, as this rule lets them.")
+    if claims:
+        return tr("Nothing speaks against one and the same distribution.")
+    return tr(
+        "Nothing speaks against one and the same distribution. This rule doesn't claim it, and "
+        "more runs may show a difference."
+    )
 
 
 @table("token_ids text speculative target_only")
@@ -78,23 +107,32 @@ def spec_outcomes_data(found: Losslessness) -> TableRows:
 
 
 @figure(
-    "Test of losslessness",
+    N_("Test of losslessness"),
     lambda found, trace, paper: (
-        f"{settings_caption(trace, paper)} · {found.runs} runs each, first {found.tokens} tokens"
+        f"{settings_caption(trace, paper)} · "
+        + tr("{runs} runs each, first {tokens} tokens", runs=found.runs, tokens=found.tokens)
     ),
     spec_outcomes_data,
     subtitle=lambda found: (
-        "Outcomes too rare for the test are counted together.",
-        found.p_value is not None and f"p-value {p_words(found.p_value)}.",
+        tr("Outcomes too rare for the test are counted together."),
+        found.p_value is not None and tr("p-value {p_value}.", p_value=p_words(found.p_value)),
         len(found.outcomes) > _MOST
-        and f"{len(found.outcomes) - _MOST} more outcomes are in the table.",
+        and tr("{count} more outcomes are in the table.", count=len(found.outcomes) - _MOST),
     ),
     alt=lambda shown: (
-        "Bars of how often short texts came out, speculative and target-only:",
-        "; ".join(f"{_label(o)} {o.speculative} and {o.target_only} times" for o in shown[:5])
+        tr("Bars of how often short texts came out, speculative and target-only:"),
+        "; ".join(
+            tr(
+                "{outcome} {ours} and {alone} times",
+                outcome=_label(o),
+                ours=o.speculative,
+                alone=o.target_only,
+            )
+            for o in shown[:5]
+        )
         + ".",
     ),
-    key=lambda theme: [[(theme.first, "speculative"), (theme.rest, "target only")]],
+    key=lambda theme: [[(theme.first, tr("speculative")), (theme.rest, tr("target only"))]],
 )
 def spec_outcomes(
     found: Losslessness, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
@@ -102,7 +140,7 @@ def spec_outcomes(
     """Draw the counts of each short text in speculative and in target-only decoding."""
     shown = list(found.outcomes[:_MOST])
     if not shown:
-        return "No run was finished, so there is nothing to compare."
+        return tr("No run was finished, so there is nothing to compare.")
     labels = [_label(outcome) for outcome in shown]
     ours, alone = [o.speculative for o in shown], [o.target_only for o in shown]
     return Sheet(
@@ -120,7 +158,7 @@ def spec_outcomes(
         key_offset=42,
         layout={
             "barmode": "overlay",
-            "xaxis": axis(theme, "runs", range=[0, max(*ours, *alone) * 1.04], nticks=6),
+            "xaxis": axis(theme, tr("runs"), range=[0, max(*ours, *alone) * 1.04], nticks=6),
             "yaxis": named_axis(
                 theme, [f"{escaped(label)} " for label in labels], range=[len(shown) - 0.5, -0.5]
             ),
@@ -129,15 +167,18 @@ def spec_outcomes(
 
 
 def _label(outcome: TextCount) -> str:
-    return visible_token(outcome.text, 18) if outcome.token_ids else "all others"
+    return visible_token(outcome.text, 18) if outcome.token_ids else tr("all others")
 
 
 def _outcome_bars(
     name: str, shown: Sequence[TextCount], values: Sequence[int], color: str, shift: float
 ) -> Properties:
     texts = [
-        f"<b>{show_token(o.text, 40)}</b><br>speculative {o.speculative}<br>"
-        f"target only {o.target_only}"
+        lines(
+            f"<b>{show_token(o.text, 40)}</b>",
+            f"{tr('speculative')} {o.speculative}",
+            f"{tr('target only')} {o.target_only}",
+        )
         for o in shown
     ]
     return {
@@ -167,16 +208,23 @@ def spec_enumeration_data(table: AcceptanceTable, names: Sequence[str]) -> Table
 
 
 @figure(
-    "Emitted and target distribution",
-    lambda table, rule: (
-        f"{len(table.rows)} tokens, one drafted · rule {rule} · enumerated, nothing is drawn"
+    N_("Emitted and target distribution"),
+    lambda table, rule: tr(
+        "{count} tokens, one drafted · rule {rule} · enumerated, nothing is drawn",
+        count=len(table.rows),
+        rule=rule,
     ),
     spec_enumeration_data,
     subtitle=lambda table: enumeration_words(table),
     alt=lambda table, names: (
-        "Bars of what one verification emits:",
+        tr("Bars of what one verification emits:"),
         "; ".join(
-            f"{name} emitted with {percent(row.emitted)}, target {percent(row.target_prob)}"
+            tr(
+                "{token} emitted with {emitted}, target {target}",
+                token=name,
+                emitted=percent(row.emitted),
+                target=percent(row.target_prob),
+            )
             for name, row in zip(names, table.rows, strict=True)
         )
         + ".",
@@ -184,10 +232,10 @@ def spec_enumeration_data(table: AcceptanceTable, names: Sequence[str]) -> Table
     ),
     key=lambda theme: [
         [
-            (bar_color("accepted", theme), "accepted"),
-            (bar_color("recovered", theme), "recovered"),
-            (theme.ink, "target", "<b>━</b>"),
-            (theme.second, "draft", "━"),
+            (bar_color("accepted", theme), tr("accepted")),
+            (bar_color("recovered", theme), tr("recovered")),
+            (theme.ink, tr("target"), "<b>━</b>"),
+            (theme.second, tr("draft"), "━"),
         ]
     ],
 )
@@ -235,7 +283,7 @@ def spec_enumeration(
                 range=[-0.5, len(rows) - 0.5],
                 tickfont={"size": 13, "color": theme.ink},
             ),
-            "yaxis": axis(theme, "probability", range=[0, top or 1], **ticks),
+            "yaxis": axis(theme, tr("probability"), range=[0, top or 1], **ticks),
         },
     )
 
@@ -243,12 +291,18 @@ def spec_enumeration(
 def enumeration_words(table: AcceptanceTable) -> str:
     """Return the comparison of the emitted distribution with the target's; plain text."""
     lost = table.total_variation
-    rejected = f"A drafted token is rejected with a probability of {percent(table.rejected)}."
+    rejected = percent(table.rejected)
     if lost < 1e-9:
-        return f"{rejected} The emitted distribution is the target’s exactly."
-    return (
-        f"{rejected} The emitted distribution is not the target’s: their total variation distance "
-        f"is {percent(lost)}."
+        return tr(
+            "A drafted token is rejected with a probability of {rejected}. The emitted "
+            "distribution is the target’s exactly.",
+            rejected=rejected,
+        )
+    return tr(
+        "A drafted token is rejected with a probability of {rejected}. The emitted distribution is "
+        "not the target’s: their total variation distance is {lost}.",
+        rejected=rejected,
+        lost=percent(lost),
     )
 
 
@@ -259,8 +313,11 @@ def _stack(
     theme: Theme,
 ) -> Properties:
     texts = [
-        f"{name} {percent(value)}<br>emitted {percent(row.emitted)}<br>"
-        f"target {percent(row.target_prob)}"
+        lines(
+            f"{shown_kind(name)} {percent(value)}",
+            f"{tr('emitted')} {percent(row.emitted)}",
+            f"{tr('target')} {percent(row.target_prob)}",
+        )
         for row, value in zip(rows, values, strict=True)
     ]
     return {

@@ -23,35 +23,42 @@ from ...decoding.speculative.measurement.metrics import (
     vllm_system_efficiency,
 )
 from ...decoding.speculative.measurement.report import Comparison, LengthSweep
+from ...language import N_, tr
 from ..base.figure import TableRows, table
 from ..base.labels import milliseconds
+from .feed import NAMES
 from .same import same_rounds_words
 from .words import rule_of
 
-_LEVIATHAN, _HERE = "Leviathan et al. 2023", "medians, measured here"
+_HERE, _THIS = N_("medians, measured here"), N_("this trace")
 MetricRow = tuple[str, str, str, str]
 # Rate in the paper's formulas: name, definition and source. Other rules have another rate, about
 # which the paper makes no claim.
-_RATE_OF = {
+_RATE_OF: dict[str, tuple[str, str, str]] = {
     "speculative": (
         "alpha",
-        "mean over the tried positions of sum(min(target, draft))",
-        f"{_LEVIATHAN}, {{}}",
+        N_("mean over the tried positions of sum(min(target, draft))"),
+        "Leviathan et al. 2023, {place}",
     )
 }
 _OTHER_RATE = (
-    "mean accept_prob",
-    "over the tried positions, by this run's rule",
-    f"as {_LEVIATHAN}, {{}}, which is about another rule",
+    N_("mean accept_prob"),
+    N_("over the tried positions, by this run's rule"),
+    N_("as Leviathan et al. 2023, {place}, which is about another rule"),
 )
+_COROLLARY, _EQUATION, _THEOREM = N_("corollary 3.6"), N_("equation 1"), N_("theorem 3.8")
+
+
+def _paper(source: str, place: str) -> str:
+    return tr(source, place=tr(place))
 
 
 def _rate(value: float | None) -> str:
-    return "none drafted" if value is None else f"{100 * value:.1f} %"
+    return tr("none drafted") if value is None else f"{100 * value:.1f} %"
 
 
 def _number(value: float | None) -> str:
-    return "none drafted" if value is None else f"{value:.2f}"
+    return tr("none drafted") if value is None else f"{value:.2f}"
 
 
 @table("metric value definition source")
@@ -60,36 +67,41 @@ def spec_metrics_data(
 ) -> TableRows:
     """Return a row for each metric; costs need a comparison, best lengths need a sweep."""
     tally = counts(trace.rounds)
-    here = "this trace"
+    here = tr(_THIS)
     times = vllm_stage_times(trace.rounds)
     rows = [
         *[
-            ("drafted", str(tally.drafted), "tokens that the draft proposed", here),
-            ("accepted", str(tally.accepted), "drafted tokens that were emitted", here),
-            ("recovered", str(tally.recovered), "drawn by the target after a rejection", here),
+            (tr("drafted"), str(tally.drafted), tr("tokens that the draft proposed"), here),
+            (tr("accepted"), str(tally.accepted), tr("drafted tokens that were emitted"), here),
             (
-                "bonus",
+                tr("recovered"),
+                str(tally.recovered),
+                tr("drawn by the target after a rejection"),
+                here,
+            ),
+            (
+                tr("bonus"),
                 str(tally.bonus),
-                "drawn by the target after the last accepted token",
+                tr("drawn by the target after the last accepted token"),
                 here,
             ),
             (
-                "emitted",
+                tr("emitted"),
                 str(tally.emitted),
-                "tokens of the text: accepted, recovered, bonus",
+                tr("tokens of the text: accepted, recovered, bonus"),
                 here,
             ),
             (
-                "target forwards",
+                tr("target forwards"),
                 str(len(trace.rounds) + (trace.prompt_step is not None)),
-                "the prompt's, then one in each round",
+                tr("the prompt's, then one in each round"),
                 here,
             ),
         ],
         *_rates(trace),
         *_expected(trace),
         *[
-            (name, f"{value:.2f}", what, "vLLM v0, stage times")
+            (name, f"{value:.2f}", tr(what), tr("vLLM v0, stage times"))
             for (name, value), what in zip(
                 times._asdict().items() if times else (), _STAGES, strict=False
             )
@@ -104,37 +116,43 @@ def spec_metrics_data(
 
 def _rates(trace: Trace) -> list[MetricRow]:
     rounds, length = trace.rounds, trace.require(Speculative).config.draft_length
-    drafting = "" if all(step.drafted for step in rounds) else " in rounds that drafted"
+    whole = all(step.drafted for step in rounds)
     return [
         (
-            "acceptance rate",
+            tr("acceptance rate"),
             _rate(acceptance_rate(rounds)),
-            "accepted / drafted; nothing counts behind the first rejection",
+            tr("accepted / drafted; nothing counts behind the first rejection"),
             "vLLM v1, transformers",
         ),
         (
-            "acceptance rate, all verifications",
+            tr("acceptance rate, all verifications"),
             _rate(vllm_acceptance_rate(rounds)),
-            "tokens whose own verification holds / drafted, behind a rejection too",
+            tr("tokens whose own verification holds / drafted, behind a rejection too"),
             "vLLM v0",
         ),
         (
-            "system efficiency",
+            tr("system efficiency"),
             _rate(system_efficiency(rounds)),
-            "emitted / the sum of (drafted + 1) over the rounds",
-            "this trace",
+            tr("emitted / the sum of (drafted + 1) over the rounds"),
+            tr(_THIS),
         ),
         (
-            "system efficiency, vLLM’s",
+            tr("system efficiency, vLLM’s"),
             _rate(vllm_system_efficiency(rounds, length)),
-            f"emitted{drafting} / ((drafted / k) (k + 1)), k = {length} as it was set",
+            tr("emitted / ((drafted / k) (k + 1)), k = {length} as it was set", length=length)
+            if whole
+            else tr(
+                "emitted in rounds that drafted / ((drafted / k) (k + 1)), k = {length} as it was "
+                "set",
+                length=length,
+            ),
             "vLLM v0",
         ),
         (
-            "tokens a round",
+            tr("tokens a round"),
             _number(tokens_per_round(rounds)),
-            "emitted / rounds, a forward each; the target alone has 1",
-            "block efficiency, tau",
+            tr("emitted / rounds, a forward each; the target alone has 1"),
+            tr("block efficiency, tau"),
         ),
     ]
 
@@ -145,28 +163,28 @@ def _expected(trace: Trace) -> list[MetricRow]:
     name, what, source = _RATE_OF.get(rule_of(trace), _OTHER_RATE)
     rows = [
         (
-            name,
+            tr(name),
             _number(rate),
-            what,
-            source.format("corollary 3.6") if name == "alpha" else "this trace",
+            tr(what),
+            _paper(source, _COROLLARY) if rule_of(trace) in _RATE_OF else tr(_THIS),
         )
     ]
     if rate is not None:
         rows.append(
             (
-                "expected tokens a round",
+                tr("expected tokens a round"),
                 _number(expected_tokens_per_round(rate, rounds)),
-                f"mean of (1 − a^(k+1)) / (1 − a); a is {name}, k as drafted",
-                source.format("equation 1"),
+                tr("mean of (1 − a^(k+1)) / (1 − a); a is {name}, k as drafted", name=tr(name)),
+                _paper(source, _EQUATION),
             )
         )
     return rows
 
 
 _STAGES = (
-    "proposing, mean of the drafted tokens",
-    "the target’s forward, mean of the rounds that drafted",
-    "verification, shaping, rollback; mean of these rounds",
+    N_("proposing, mean of the drafted tokens"),
+    N_("the target’s forward, mean of the rounds that drafted"),
+    N_("verification, shaping, rollback; mean of these rounds"),
 )
 
 
@@ -176,18 +194,32 @@ def _measured(trace: Trace, found: Comparison) -> list[MetricRow]:
     alone, verify = milliseconds(costs.target), costs.verify_seconds(length)
     rows = [
         (
-            "draft cost c",
+            tr("draft cost c"),
             f"{costs.draft / costs.target:.2f}",
-            f"{milliseconds(costs.draft)} a drafted token in the median round / {alone} a token",
-            _HERE,
+            tr(
+                "{draft} a drafted token in the median round / {alone} a token",
+                draft=milliseconds(costs.draft),
+                alone=alone,
+            ),
+            tr(_HERE),
         ),
         (
-            "verification cost v",
+            tr("verification cost v"),
             f"{verify / costs.target:.2f}",
-            f"{milliseconds(verify)} for a median round of {length:.1f} drafted tokens / {alone}",
-            _HERE,
+            tr(
+                "{verify} for a median round of {length:.1f} drafted tokens / {alone}",
+                verify=milliseconds(verify),
+                length=length,
+                alone=alone,
+            ),
+            tr(_HERE),
         ),
-        ("speed-up", f"{found.speedup:.2f}", "seconds a token, target-only / speculative", _HERE),
+        (
+            tr("speed-up"),
+            f"{found.speedup:.2f}",
+            tr("seconds a token, target-only / speculative"),
+            tr(_HERE),
+        ),
     ]
     rate = alpha(trace.rounds, rule_of(trace))
     if rate is None:
@@ -195,10 +227,10 @@ def _measured(trace: Trace, found: Comparison) -> list[MetricRow]:
     return [
         *rows,
         (
-            "expected speed-up",
+            tr("expected speed-up"),
             f"{expected_speedup(rate, trace.rounds, costs):.2f}",
-            "expected tokens a round / (k c + v), k as drafted in each round, v measured",
-            _RATE_OF.get(rule_of(trace), _OTHER_RATE)[2].format("theorem 3.8"),
+            tr("expected tokens a round / (k c + v), k as drafted in each round, v measured"),
+            _paper(_RATE_OF.get(rule_of(trace), _OTHER_RATE)[2], _THEOREM),
         ),
     ]
 
@@ -208,20 +240,23 @@ def _swept(found: LengthSweep) -> list[MetricRow]:
     if found.best is None:
         return []
     longest = found.points[-1].draft_length
-    even = "none" if found.break_even is None else str(found.break_even)
+    even = tr("none") if found.break_even is None else str(found.break_even)
     return [
         (
-            "best draft length",
+            tr("best draft length"),
             str(found.best),
-            "the measured k with the highest predicted speed-up",
-            "draft length sweep",
+            tr("the measured k with the highest predicted speed-up"),
+            tr("draft length sweep"),
         ),
         (
-            "break-even draft length",
-            f"{longest} or above" if found.pays_to_the_end else even,
-            f"the longest of the measured k (up to {longest}) that is predicted to be no slower "
-            "than the target alone",
-            "draft length sweep",
+            tr("break-even draft length"),
+            tr("{length} or above", length=longest) if found.pays_to_the_end else even,
+            tr(
+                "the longest of the measured k (up to {length}) that is predicted to be no slower "
+                "than the target alone",
+                length=longest,
+            ),
+            tr("draft length sweep"),
         ),
     ]
 
@@ -244,11 +279,12 @@ def spec_latency_data(comparison: Comparison) -> pd.DataFrame:
 def latency_words(comparison: Comparison) -> str:
     """Return the definition of the latencies in the table; plain text."""
     runs = len(comparison.speculative_latency.seconds)
-    return (
-        f"Latency from the prompt to the last token, {runs} timed runs of each in turns after a "
+    return tr(
+        "Latency from the prompt to the last token, {runs} timed runs of each in turns after a "
         "first pair that isn't counted. Forwards, shaping and draws count on both sides, the "
         "running text and the trace on neither. A percentile is told where a run lies beyond it: "
-        "the 10th and 90th from 10 runs on, the 99th from 100."
+        "the 10th and 90th from 10 runs on, the 99th from 100.",
+        runs=runs,
     )
 
 
@@ -258,12 +294,11 @@ def spec_scoring_data(found: Mapping[str, Sequence[Trace]]) -> TableRows:
 
     The columns are median, fastest and slowest over the runs.
     """
-    names = {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}
     for scoring, traces in found.items():
         runs = [[step.seconds.score for step in trace.rounds] for trace in traces]
         times = [1000 * median(seconds) for seconds in runs if seconds]
         spread = (median(times), min(times), max(times)) if times else (None, None, None)
-        yield (names[scoring], len(traces), sum(map(len, runs)), *spread)
+        yield (tr(NAMES[scoring]), len(traces), sum(map(len, runs)), *spread)
 
 
 def scoring_words(found: Mapping[str, Sequence[Trace]]) -> str:
@@ -271,15 +306,23 @@ def scoring_words(found: Mapping[str, Sequence[Trace]]) -> str:
     frame = spec_scoring_data(found)
     times = {row[0]: row[3] for row in frame.itertuples(index=False)}
     if not all(value and value > 0 for value in times.values()):
-        return "Nothing was scored."
+        return tr("Nothing was scored.")
     slow, quick = sorted(times, key=lambda name: -times[name])
-    spread = {row[0]: f"{row[4]:.2f} to {row[5]:.2f}" for row in frame.itertuples(index=False)}
+    spread = {
+        row[0]: tr("{low} to {high}", low=f"{row[4]:.2f}", high=f"{row[5]:.2f}")
+        for row in frame.itertuples(index=False)
+    }
     first_runs, second_runs = found.values()
-    runs = counted(len(first_runs), "run")
-    ratio = f"{times[slow] / times[quick]:.1f} times as long"
-    return (
-        f"{quick} took {milliseconds(times[quick] / 1000)} a round, {slow.lower()} "
-        f"{milliseconds(times[slow] / 1000)}, {ratio}: medians of {runs} "
-        f"each, fastest to slowest {spread[quick]} and {spread[slow]} ms. "
-        f"{same_rounds_words(first_runs[-1], second_runs[-1])}"
+    took = tr(
+        "{quick} took {quick_time} a round, {slow} {slow_time}, {ratio:.1f} times as long: medians "
+        "of {runs} each, fastest to slowest {quick_spread} and {slow_spread} ms.",
+        quick=quick,
+        quick_time=milliseconds(times[quick] / 1000),
+        slow=slow.lower(),
+        slow_time=milliseconds(times[slow] / 1000),
+        ratio=times[slow] / times[quick],
+        runs=counted(len(first_runs), "run"),
+        quick_spread=spread[quick],
+        slow_spread=spread[slow],
     )
+    return f"{took} {same_rounds_words(first_runs[-1], second_runs[-1])}"

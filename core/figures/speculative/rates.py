@@ -10,9 +10,10 @@ from ...decoding.counting import nth
 from ...decoding.record.trace import Trace
 from ...decoding.speculative.measurement.metrics import PositionRate, acceptance_by_position
 from ...decoding.speculative.measurement.report import LengthSweep, SweepPoint
+from ...language import N_, tr, trn
 from ..base.axes import axis
 from ..base.figure import TableRows, figure, table
-from ..base.labels import NBSP, percent, percent_ticks, settings_caption
+from ..base.labels import NBSP, lines, percent, percent_ticks, settings_caption
 from ..base.marks import OUTSIDE, add_line, hover_texts
 from ..base.measure import text_width
 from ..base.paper import SCREEN, SMALL, Paper
@@ -35,21 +36,32 @@ def spec_positions_data(trace: Trace) -> TableRows:
 
 
 @figure(
-    "Acceptance by position",
+    N_("Acceptance by position"),
     settings_caption,
     spec_positions_data,
-    subtitle="The share of all drafted tokens falls, as nothing is accepted after a rejection. "
-    "The share of reached tokens shows how hard the position itself is.",
+    subtitle=N_(
+        "The share of all drafted tokens falls, as nothing is accepted after a rejection. "
+        "The share of reached tokens shows how hard the position itself is."
+    ),
     alt=lambda rates: (
-        "Bars of accepted tokens for each draft position.",
+        tr("Bars of accepted tokens for each draft position."),
         "; ".join(
-            f"position {nth(r.position)}: {r.accepted} of {r.drafted} drafted, {r.reached} reached"
+            tr(
+                "position {position}: {accepted} of {drafted} drafted, {reached} reached",
+                position=nth(r.position),
+                accepted=r.accepted,
+                drafted=r.drafted,
+                reached=r.reached,
+            )
             for r in rates[:12]
         )
         + ".",
     ),
     key=lambda theme: [
-        [(bar_color("accepted", theme), "of drafted"), (bar_color("bonus", theme), "of reached")]
+        [
+            (bar_color("accepted", theme), tr("of drafted")),
+            (bar_color("bonus", theme), tr("of reached")),
+        ]
     ],
 )
 def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
@@ -58,7 +70,7 @@ def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN)
     """
     rates = acceptance_by_position(trace.rounds)
     if not rates:
-        return "Nothing was drafted in this run."
+        return tr("Nothing was drafted in this run.")
     drafted, reached = bar_color("accepted", theme), bar_color("bonus", theme)
     slot = (paper.width - _LEFT - 20) / max(len(rates), 4)
     sheet = Sheet(
@@ -78,13 +90,13 @@ def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN)
             "barmode": "overlay",
             "xaxis": axis(
                 theme,
-                "draft position",
+                tr("draft position"),
                 range=[0.5, max(len(rates), 4) + 0.5],
                 showgrid=False,
                 tickmode="array",
                 tickvals=list(range(1, len(rates) + 1, 1 + len(rates) // 20)),
             ),
-            "yaxis": axis(theme, "accepted", range=[0, 1.12], **percent_ticks(1.0, 2)),
+            "yaxis": axis(theme, tr("accepted"), range=[0, 1.12], **percent_ticks(1.0, 2)),
         },
     )
     if 0.4 * slot < text_width(f"100{NBSP}%", SMALL) + 2:
@@ -100,8 +112,15 @@ def _bars(
     shift: float,
 ) -> Properties:
     texts = [
-        f"position {nth(r.position)}<br>accepted {r.accepted} of {r.drafted} drafted, "
-        f"{r.reached} reached"
+        lines(
+            tr("position {position}", position=nth(r.position)),
+            tr(
+                "accepted {accepted} of {drafted} drafted, {reached} reached",
+                accepted=r.accepted,
+                drafted=r.drafted,
+                reached=r.reached,
+            ),
+        )
         for r in rates
     ]
     return {
@@ -129,17 +148,22 @@ def spec_sweep_data(sweep: LengthSweep) -> pd.DataFrame:
 
 
 @figure(
-    "Speed-up by draft length",
+    N_("Speed-up by draft length"),
     lambda sweep, trace, paper: (
         settings_caption(trace, paper)
-        + " · every length measured with seeds of its own" * bool(sweep.points)
+        + f" · {tr('every length measured with seeds of its own')}" * bool(sweep.points)
     ),
     spec_sweep_data,
     subtitle=lambda sweep, trace: _verdict(sweep, trace),
     alt=lambda sweep, trace: (
-        "Speed-up over target-only decoding by draft length.",
+        tr("Speed-up over target-only decoding by draft length."),
         "; ".join(
-            f"length {p.draft_length}: measured {p.measured:.2f}, predicted {p.predicted:.2f}"
+            tr(
+                "length {length}: measured {measured:.2f}, predicted {predicted:.2f}",
+                length=p.draft_length,
+                measured=p.measured,
+                predicted=p.predicted,
+            )
             for p in sweep.points
         )
         + ".",
@@ -147,9 +171,9 @@ def spec_sweep_data(sweep: LengthSweep) -> pd.DataFrame:
     ),
     key=lambda theme: [
         [
-            (theme.first, "measured", "●"),
-            (theme.second, "predicted", "◆"),
-            (theme.muted, "target only", "┄"),
+            (theme.first, tr("measured"), "●"),
+            (theme.second, tr("predicted"), "◆"),
+            (theme.muted, tr("target only"), "┄"),
         ]
     ],
 )
@@ -158,7 +182,7 @@ def spec_sweep(
 ) -> Sheet | str:
     """Draw measured and predicted speed-up over target-only decoding, by draft length."""
     if not sweep.points:
-        return "No draft length was measured."
+        return tr("No draft length was measured.")
     points = sweep.points
     below = {"dash": "dot", "xref": "paper", "layer": "below"}
     lengths = [point.draft_length for point in points]
@@ -181,13 +205,13 @@ def spec_sweep(
         layout={
             "xaxis": axis(
                 theme,
-                "draft length",
+                tr("draft length"),
                 range=[lengths[0] - 0.5, lengths[-1] + 0.5],
                 showgrid=False,
                 tickmode="array",
                 tickvals=lengths,
             ),
-            "yaxis": axis(theme, "times as fast", range=[0, top * 1.12], nticks=6),
+            "yaxis": axis(theme, tr("times as fast"), range=[0, top * 1.12], nticks=6),
         },
     )
     add_line(sheet, "even", (0, 1), 1, theme.muted, 1.5, **below)
@@ -229,9 +253,13 @@ def _line(
     dash: str,
 ) -> Properties:
     texts = [
-        f"draft length {p.draft_length}<br>measured {p.measured:.2f}<br>predicted "
-        f"{p.predicted:.2f}<br>{p.tokens_per_round:.2f} tokens a round<br>"
-        f"{percent(p.acceptance_rate)} of drafted accepted"
+        lines(
+            tr("draft length {length}", length=p.draft_length),
+            tr("measured {measured:.2f}", measured=p.measured),
+            tr("predicted {predicted:.2f}", predicted=p.predicted),
+            tr("{tokens:.2f} tokens a round", tokens=p.tokens_per_round),
+            tr("{rate} of drafted accepted", rate=percent(p.acceptance_rate)),
+        )
         for p in points
     ]
     return {
@@ -259,22 +287,47 @@ def _whiskers(points: Sequence[SweepPoint], color: str) -> Properties:
 def _verdict(sweep: LengthSweep, trace: Trace) -> Sequence[str | bool]:
     """Return sentences on the measurement, the prediction, and their difference."""
     if sweep.alpha is None:
-        return ["Nothing was drafted, so there is nothing to predict."]
-    rate = "alpha" if rule_of(trace) == "speculative" else "the mean accept_prob"
+        return [tr("Nothing was drafted, so there is nothing to predict.")]
     fastest, apart = sweep.fastest, [point for point in sweep.points if point.disagrees]
-    runs = f", median of {fastest.runs} runs" if fastest.runs > 1 else ""
     worst = max(apart, key=lambda point: abs(point.predicted / point.measured - 1), default=fastest)
-    end = ", the longest measured, or above" if sweep.pays_to_the_end else ""
+    predicted = {"alpha": sweep.alpha}
     return [
-        f"Fastest as measured: {fastest.draft_length} ({fastest.measured:.2f} times{runs}).",
+        trn(
+            "Fastest as measured: {length} ({speed:.2f} times).",
+            "Fastest as measured: {length} ({speed:.2f} times, median of {count} runs).",
+            fastest.runs,
+            length=fastest.draft_length,
+            speed=fastest.measured,
+        ),
         sweep.best is not None
         and sweep.best != fastest.draft_length
-        and f"By the prediction it would be {sweep.best}.",
+        and tr("By the prediction it would be {length}.", length=sweep.best),
         bool(apart)
-        and f"Prediction and measurement disagree at {len(apart)} of {len(sweep.points)} lengths, "
-        f"most at {worst.draft_length}: {worst.predicted:.2f} against {worst.measured:.2f}.",
-        f"Predicted from {rate} {sweep.alpha:.2f} and the costs measured here.",
-        "No measured length is predicted to pay."
-        if sweep.break_even is None
-        else f"Predicted to pay up to {sweep.break_even}{end}.",
+        and tr(
+            "Prediction and measurement disagree at {count} of {total} lengths, most at {length}: "
+            "{predicted:.2f} against {measured:.2f}.",
+            count=len(apart),
+            total=len(sweep.points),
+            length=worst.draft_length,
+            predicted=worst.predicted,
+            measured=worst.measured,
+        ),
+        tr("Predicted from alpha {alpha:.2f} and the costs measured here.", **predicted)
+        if rule_of(trace) == "speculative"
+        else tr(
+            "Predicted from the mean accept_prob {alpha:.2f} and the costs measured here.",
+            **predicted,
+        ),
+        _pays(sweep),
     ]
+
+
+def _pays(sweep: LengthSweep) -> str:
+    if sweep.break_even is None:
+        return tr("No measured length is predicted to pay.")
+    if sweep.pays_to_the_end:
+        return tr(
+            "Predicted to pay up to {length}, the longest measured, or above.",
+            length=sweep.break_even,
+        )
+    return tr("Predicted to pay up to {length}.", length=sweep.break_even)

@@ -7,6 +7,7 @@ import math
 from ...decoding.counting import nth
 from ...decoding.record.trace import Trace
 from ...decoding.speculative.types import DraftRound
+from ...language import N_, tr
 from ..base.labels import visible_token
 
 # Difference of two forwards of different shape, nats: 1e-5 of a largest logit of about 50 in
@@ -33,28 +34,36 @@ def identity_words(own: Trace, alone: Trace) -> str:
     if at is None:
         # A stopped run has only a beginning.
         if len(own.token_ids) != len(alone.token_ids) and own.finish_reason != "cancelled":
-            return (
-                f"The first {length} tokens are identical, then one of both goes on: this should "
-                "not happen."
+            return tr(
+                "The first {length} tokens are identical, then one of both goes on: this should "
+                "not happen.",
+                length=length,
             )
-        return f"Identical: all {length} tokens."
+        return tr("Identical: all {length} tokens.", length=length)
     step = alone.token_steps[at]
     ids = [candidate.token_id for candidate in step.candidates]
     theirs = visible_token(step.text or alone.text, 30)
     if own.token_ids[at] not in ids or alone.token_ids[at] not in ids or len(step.stages) < 3:
-        return (
-            f"Token {nth(at)} differs, and to the target alone, which wrote “{theirs}”, the other "
-            "is not among the likely ones. This should not happen."
+        return tr(
+            "Token {nth} differs, and to the target alone, which wrote “{theirs}”, the other is "
+            "not among the likely ones. This should not happen.",
+            nth=nth(at),
+            theirs=theirs,
         )
     # The stage after the penalties, before the one-hot stage and the final one.
     probs = step.stages[-3].probs
     own_at, theirs_at = ids.index(own.token_ids[at]), ids.index(alone.token_ids[at])
     gap = _gap(probs[own_at], probs[theirs_at])
     texts = [visible_token(step.candidates[place].text, 30) for place in (own_at, theirs_at)]
-    return (
-        f"Token {nth(at)} differs: “{texts[0]}”, and “{texts[1]}” by the target alone, whose "
-        f"logits for both are {gap:.2g} apart. {_excuse(gap, _tolerance(alone))}"
+    parted = tr(
+        "Token {nth} differs: “{own}”, and “{theirs}” by the target alone, whose logits for both "
+        "are {gap:.2g} apart.",
+        nth=nth(at),
+        own=texts[0],
+        theirs=texts[1],
+        gap=gap,
     )
+    return f"{parted} {tr(_excuse(gap, _tolerance(alone)))}"
 
 
 def _gap(a: float, b: float) -> float:
@@ -67,24 +76,25 @@ def _tolerance(trace: Trace) -> float:
 
 def _excuse(difference: float, tolerance: float) -> str:
     if difference <= tolerance:
-        return "Two forwards of different shape differ by rounding, which explains it."
-    return "Rounding doesn't explain that: this should not happen."
+        return N_("Two forwards of different shape differ by rounding, which explains it.")
+    return N_("Rounding doesn't explain that: this should not happen.")
 
 
 def same_rounds_words(a: Trace, b: Trace) -> str:
     """Compare two runs with the same noise, one for each scoring method; plain text."""
     if a.token_ids == b.token_ids:
-        return "Both emitted the same tokens."
+        return tr("Both emitted the same tokens.")
     for at, (first, second) in enumerate(zip(a.rounds, b.rounds, strict=False)):
         if _fates(first) != _fates(second):
             apart = _apart(first, second)
-            return (
-                f"They emitted different tokens from round {nth(at)} on. "
-                f"{_choices(first, second)} What "
-                f"the target gives the tokens there differs by up to {apart:.2g} nats. "
-                f"{_excuse(apart, _tolerance(a))}"
+            differ = tr("They emitted different tokens from round {round} on.", round=nth(at))
+            by = tr(
+                "What the target gives the tokens there differs by up to {apart:.2g} nats.",
+                apart=apart,
             )
-    return "They emitted different tokens from the same rounds: this should not happen."
+            excuse = tr(_excuse(apart, _tolerance(a)))
+            return " ".join((differ, _choices(first, second), by, excuse))
+    return tr("They emitted different tokens from the same rounds: this should not happen.")
 
 
 def _fates(step: DraftRound) -> tuple[object, ...]:
@@ -104,7 +114,7 @@ def _choices(one: DraftRound, other: DraftRound) -> str:
     if pair is None:
         return ""
     first, second = (visible_token(text, 30) for text in pair)
-    return f"There one has “{first}”, the other “{second}”."
+    return tr("There one has “{first}”, the other “{second}”.", first=first, second=second)
 
 
 def _apart(one: DraftRound, other: DraftRound) -> float:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from ...decoding.by_engine.speculation import ServerRound, ServerSpeculation
 from ...decoding.counting import nth
+from ...language import N_, tr
 from ..base.axes import axis
 from ..base.figure import TableRows, figure, given, table
+from ..base.labels import lines
 from ..base.marks import hover_texts
 from ..base.paper import SCREEN, Paper
 from ..base.sheet import Properties, Sheet
@@ -23,25 +25,38 @@ def server_speculation_data(speculation: ServerSpeculation) -> TableRows:
 
 
 @figure(
-    "The server's speculation",
+    N_("The server's speculation"),
     given,
     server_speculation_data,
-    subtitle=lambda speculation: (
-        f"{speculation.accepted:,} of {speculation.drafted:,} drafted tokens accepted in "
-        f"{speculation.drafts:,} rounds, by the server's own count; "
-        f"{speculation.tokens:,} tokens emitted."
+    subtitle=lambda speculation: tr(
+        "{accepted:,} of {drafted:,} drafted tokens accepted in {rounds:,} rounds, by the server's "
+        "own count; {tokens:,} tokens emitted.",
+        accepted=speculation.accepted,
+        drafted=speculation.drafted,
+        rounds=speculation.drafts,
+        tokens=speculation.tokens,
     ),
     alt=lambda speculation, bars, of: (
-        f"Accepted of {speculation.drafted} drafted tokens of the server's own speculation.",
+        tr(
+            "Accepted of {drafted} drafted tokens of the server's own speculation.",
+            drafted=speculation.drafted,
+        ),
         "; ".join(
-            f"{of} {nth(at)}: {bar.accepted} of {bar.drafted}" for at, bar in enumerate(bars[:12])
+            tr(
+                "{of} {nth}: {accepted} of {drafted}",
+                of=tr(of),
+                nth=nth(at),
+                accepted=bar.accepted,
+                drafted=bar.drafted,
+            )
+            for at, bar in enumerate(bars[:12])
         )
         + ".",
     ),
     key=lambda theme: [
         [
-            (kind_color("accepted", theme), "accepted"),
-            (kind_color("rejected", theme), "rejected, or behind one"),
+            (kind_color("accepted", theme), tr("accepted")),
+            (kind_color("rejected", theme), tr("rejected, or behind one")),
         ]
     ],
 )
@@ -55,12 +70,12 @@ def server_speculation(
         caption: caption of the run's settings.
     """
     bars, of = (
-        (speculation.rounds, "round")
+        (speculation.rounds, N_("round"))
         if speculation.rounds
-        else (speculation.positions, "draft position")
+        else (speculation.positions, N_("draft position"))
     )
     if not bars:
-        return "The server counted its drafts, and not where they were accepted."
+        return tr("The server counted its drafts, and not where they were accepted.")
     accepted, rejected = kind_color("accepted", theme), kind_color("rejected", theme)
     return Sheet(
         theme,
@@ -79,13 +94,15 @@ def server_speculation(
             "barmode": "stack",
             "xaxis": axis(
                 theme,
-                of,
+                tr(of),
                 range=[0.5, max(len(bars), 8 if speculation.rounds else 1) + 0.5],
                 showgrid=False,
                 tick0=1,
                 dtick=-(-len(bars) // 12) or 1,
             ),
-            "yaxis": axis(theme, "drafted tokens", rangemode="tozero", tickformat="d", nticks=6),
+            "yaxis": axis(
+                theme, tr("drafted tokens"), rangemode="tozero", tickformat="d", nticks=6
+            ),
         },
     )
 
@@ -94,7 +111,14 @@ def _bars(
     name: str, bars: Sequence[ServerRound], values: Sequence[int], color: str, of: str
 ) -> Properties:
     texts = [
-        f"{of} {nth(at)}<br>{bar.accepted:,} of {bar.drafted:,} drafted accepted"
+        lines(
+            f"{tr(of)} {nth(at)}",
+            tr(
+                "{accepted:,} of {drafted:,} drafted accepted",
+                accepted=bar.accepted,
+                drafted=bar.drafted,
+            ),
+        )
         for at, bar in enumerate(bars)
     ]
     return {

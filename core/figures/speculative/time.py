@@ -15,8 +15,9 @@ from ...decoding.speculative.measurement.report import (
     stage_shares,
 )
 from ...decoding.speculative.types import DraftRound
+from ...language import N_, tr
 from ..base.figure import TableRows, figure, table
-from ..base.labels import NBSP, milliseconds, settings_caption
+from ..base.labels import NBSP, lines, milliseconds, settings_caption
 from ..base.marks import hover_texts
 from ..base.paper import SCREEN, SMALL, Paper
 from ..base.sheet import Properties, Sheet
@@ -32,7 +33,7 @@ from ..base.totals import (
 
 # Speed-ups closer to 1 can't be distinguished for runs of a few milliseconds.
 EVEN = 0.05
-_PARTS = ("propose", "score", "verify")
+_PARTS = (N_("propose"), N_("score"), N_("verify"))
 _ROUNDS, _GAP = 190, 70
 
 
@@ -65,24 +66,32 @@ def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> TableR
 
 
 @figure(
-    "Time by stage",
+    N_("Time by stage"),
     lambda trace, comparison, paper: settings_caption(
         comparison.speculative if comparison else trace, paper
     ),
     spec_time_data,
-    subtitle="The upper bar is the mean time per token. The lower bars are the rounds, with their "
-    "numbers of emitted tokens.",
+    subtitle=N_(
+        "The upper bar is the mean time per token. The lower bars are the rounds, with their "
+        "numbers of emitted tokens."
+    ),
     alt=lambda shown, rows: (
-        f"Times of {len(shown.rounds)} rounds.",
+        tr("Times of {count} rounds.", count=len(shown.rounds)),
         ". ".join(
-            f"{name}: "
-            + ", ".join(f"{part} {milliseconds(seconds)}" for part, seconds in parts.items())
-            + " a token"
+            tr(
+                "{name}: {parts} a token",
+                name=tr(name),
+                parts=", ".join(
+                    f"{tr(part)} {milliseconds(seconds)}" for part, seconds in parts.items()
+                ),
+            )
             for name, parts in rows
         )
         + ".",
     ),
-    key=lambda theme, rows: [[(_colors(theme)[part], part) for _, parts in rows for part in parts]],
+    key=lambda theme, rows: [
+        [(_colors(theme)[part], tr(part)) for _, parts in rows for part in parts]
+    ],
 )
 def spec_time(
     trace: Trace,
@@ -99,7 +108,7 @@ def spec_time(
     """
     shown = trace if comparison is None else comparison.speculative
     if not shown.rounds:
-        return "This run made no round, so there is nothing to time."
+        return tr("This run made no round, so there is nothing to time.")
     rows, slowest = _totals(shown, comparison), max(step.seconds.total for step in shown.rounds)
     upper, height = 54 * len(rows), 54 * len(rows) + _GAP + _ROUNDS
     runs: tuple[tuple[float, ...], ...] = ()
@@ -107,6 +116,7 @@ def spec_time(
         runs = (comparison.speculative_token_seconds, comparison.target_token_seconds)
     totals = [1000 * sum(parts.values()) for _, parts in rows]
     totals += [1000 * max(times) for times in runs]
+    unit = tr("ms{nbsp}a{nbsp}token", nbsp=NBSP)
     sheet = Sheet(
         theme,
         paper,
@@ -117,10 +127,10 @@ def spec_time(
         below=60,
         key_offset=42,
         layout={
-            **total_axes(theme, f"ms{NBSP}a{NBSP}token", totals, upper / height, rows=len(rows)),
+            **total_axes(theme, unit, totals, upper / height, rows=len(rows)),
             **step_axes(
                 theme,
-                ("round", "ms a round"),
+                (tr("round"), tr("ms a round")),
                 len(shown.rounds),
                 _ROUNDS / height,
                 10,
@@ -139,7 +149,7 @@ def _colors(theme: Theme) -> dict[str, str]:
         part: theme.named[name]
         for part, name in zip(_PARTS, ("yellow", "sky", "green"), strict=True)
     }
-    return {**colors, "target only": theme.rest}
+    return {**colors, N_("target only"): theme.rest}
 
 
 def _totals(trace: Trace, comparison: Comparison | None) -> list[tuple[str, dict[str, float]]]:
@@ -150,9 +160,9 @@ def _totals(trace: Trace, comparison: Comparison | None) -> list[tuple[str, dict
     per_token, shares = speculative_token_seconds(trace), stage_shares(trace)
     if comparison is not None:
         per_token, shares = median(comparison.speculative_token_seconds), comparison.shares
-    rows = [("Speculative", {p: s * per_token for p, s in zip(_PARTS, shares, strict=True)})]
+    rows = [(N_("Speculative"), {p: s * per_token for p, s in zip(_PARTS, shares, strict=True)})]
     if comparison is not None:
-        rows.append(("Target only", {"target only": median(comparison.target_token_seconds)}))
+        rows.append((N_("Target only"), {"target only": median(comparison.target_token_seconds)}))
     return rows
 
 
@@ -165,9 +175,12 @@ def _add_totals(
     for at, (name, parts) in enumerate(rows):
         for part, seconds in parts.items():
             trace = add_part(sheet, f"{name}: {part}", [at], [1000 * seconds], colors[part])
-            trace |= hover_texts([f"{part} {milliseconds(seconds)} a token"])
+            trace |= hover_texts(
+                [tr("{part} {time} a token", part=tr(part), time=milliseconds(seconds))]
+            )
         times = runs[at] if runs else ()
-        name_total(sheet, at, name, f"{milliseconds(sum(parts.values()))} a token{of_runs(times)}")
+        total = tr("{time} a token", time=milliseconds(sum(parts.values())))
+        name_total(sheet, at, tr(name), f"{total}{of_runs(times)}")
     add_whiskers(sheet, [[1000 * value for value in times] for times in runs])
 
 
@@ -177,8 +190,11 @@ def _add_rounds(sheet: Sheet, steps: Sequence[DraftRound]) -> None:
     for part in _PARTS:
         values = [getattr(step.seconds, part) for step in steps]
         texts = [
-            f"round {nth(at)}, {len(step.token_ids)} tokens<br>{part} {milliseconds(value)}"
-            f"<br>round {milliseconds(step.seconds.total)}"
+            lines(
+                tr("round {round}, {count} tokens", round=nth(at), count=len(step.token_ids)),
+                f"{tr(part)} {milliseconds(value)}",
+                f"{tr('round')} {milliseconds(step.seconds.total)}",
+            )
             for at, (step, value) in enumerate(zip(steps, values, strict=True))
         ]
         bars = {
@@ -219,38 +235,61 @@ def verdict(found: Comparison) -> str:
     A round's mean cost follows from the speed-up, and is divided among the stages by their means in
     each run. The metrics' costs are medians over rounds, which a few slow rounds don't raise.
     """
-    times = (
-        f"{milliseconds(median(found.speculative_token_seconds))} a token against "
-        f"{milliseconds(median(found.target_token_seconds))} of the target alone "
-        f"({runs_words(found.speculative_token_seconds, found.target_token_seconds)})."
+    times = tr(
+        "{own} a token against {alone} of the target alone ({runs}).",
+        own=milliseconds(median(found.speculative_token_seconds)),
+        alone=milliseconds(median(found.target_token_seconds)),
+        runs=runs_words(found.speculative_token_seconds, found.target_token_seconds),
     )
     rounds = found.speculative.rounds
     emitted = tokens_per_round(rounds)
-    shares = found.shares
+    shares, headline = found.shares, _headline(found.speedup)
     if emitted is None or not any(shares):
-        return f"{_headline(found.speedup)}: {times}"
+        return f"{headline}: {times}"
     cost = emitted / found.speedup
-    propose = cost * shares[0]
-    drafted = counts(rounds).drafted / len(rounds)
-    what = f"drafting {drafted:.1f}" if _drafts_by_model(found) else "looking them up"
-    return (
-        f"{_headline(found.speedup)}, because a round emits {emitted:.1f} tokens and takes, on "
-        f"average, as long as {cost:.1f} tokens of the target alone ({what} takes "
-        f"{propose:.1f}, scoring and verifying {cost - propose:.1f}): {times}"
+    values = {
+        "headline": headline,
+        "emitted": emitted,
+        "cost": cost,
+        "propose": cost * shares[0],
+        "rest": cost * (1 - shares[0]),
+        "times": times,
+    }
+    if not _drafts_by_model(found):
+        return tr(
+            "{headline}, because a round emits {emitted:.1f} tokens and takes, on average, as long "
+            "as {cost:.1f} tokens of the target alone (looking them up takes {propose:.1f}, "
+            "scoring and verifying {rest:.1f}): {times}",
+            **values,
+        )
+    return tr(
+        "{headline}, because a round emits {emitted:.1f} tokens and takes, on average, as long as "
+        "{cost:.1f} tokens of the target alone (drafting {drafted:.1f} takes {propose:.1f}, "
+        "scoring and verifying {rest:.1f}): {times}",
+        drafted=counts(rounds).drafted / len(rounds),
+        **values,
     )
 
 
 def runs_words(own: Sequence[float], alone: Sequence[float]) -> str:
     """Return the number of runs behind the medians, and their spread."""
     if len(own) == 1:
-        return "one run of each, so that its spread is not known"
-    spans = [f"{milliseconds(min(times))} to {milliseconds(max(times))}" for times in (own, alone)]
-    return f"medians of {len(own)} runs of each: {spans[0]}, and {spans[1]}"
+        return tr("one run of each, so that its spread is not known")
+    spans = [
+        tr("{low} to {high}", low=milliseconds(min(times)), high=milliseconds(max(times)))
+        for times in (own, alone)
+    ]
+    return tr(
+        "medians of {count} runs of each: {own}, and {alone}",
+        count=len(own),
+        own=spans[0],
+        alone=spans[1],
+    )
 
 
 def _headline(speed: float) -> str:
     if abs(speed - 1) < EVEN:
-        return "About as fast as the target alone"
-    return (
-        f"{speed:.2f} times faster here" if speed > 1 else f"Slower here, {speed:.2f} times as fast"
-    )
+        return tr("About as fast as the target alone")
+    if speed > 1:
+        return tr("{speed:.2f} times faster here", speed=speed)
+    return tr("Slower here, {speed:.2f} times as fast", speed=speed)

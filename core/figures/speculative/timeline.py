@@ -8,6 +8,7 @@ from functools import partial
 from ...decoding.counting import nth
 from ...decoding.record.trace import Trace
 from ...decoding.speculative.types import DraftRound
+from ...language import N_, tr
 from ..base.axes import axis, top_axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import escaped, settings_caption, table_text, visible_token
@@ -32,6 +33,7 @@ from .words import (
     extra_kind,
     kind_color,
     kind_words,
+    shown_kind,
 )
 
 COLUMNS = 40
@@ -93,24 +95,30 @@ def spec_timeline_data(trace: Trace, *, first: int = 0, columns: int | None = No
 def _alt(rounds: Sequence[DraftRound], shown: ShownPart) -> Sentences:
     drafted = [token for step in rounds for token in step.drafted]
     return (
-        f"Timeline of rounds {nth(shown.first)} to {shown.last}: "
-        f"{sum(token.outcome == 'accepted' for token in drafted)} of {len(drafted)} drafted tokens "
-        f"accepted, {sum(step.recovered is not None for step in rounds)} recovered, "
-        f"{sum(step.bonus is not None for step in rounds)} bonus.",
-        f"Text: {visible_token(''.join(step.text for step in rounds), 300)}",
+        tr(
+            "Timeline of rounds {first} to {last}: {accepted} of {drafted} drafted tokens "
+            "accepted, {recovered} recovered, {bonus} bonus.",
+            first=nth(shown.first),
+            last=shown.last,
+            accepted=sum(token.outcome == "accepted" for token in drafted),
+            drafted=len(drafted),
+            recovered=sum(step.recovered is not None for step in rounds),
+            bonus=sum(step.bonus is not None for step in rounds),
+        ),
+        tr("Text: {words}", words=visible_token("".join(step.text for step in rounds), 300)),
     )
 
 
 @figure(
-    "Rounds and their drafted tokens",
+    N_("Rounds and their drafted tokens"),
     settings_caption,
     spec_timeline_data,
     subtitle=lambda shown: (
-        "A column is a round; its last row is the target’s own token.",
-        not shown.whole and f"{shown.words}.",
+        tr("A column is a round; its last row is the target’s own token."),
+        not shown.whole and f"{tr(shown.words)}.",
     ),
     alt=_alt,
-    key=lambda theme: [[(kind_color(k, theme), kind_words(k), SIGNS[k]) for k in KINDS]],
+    key=lambda theme: [[(kind_color(k, theme), shown_kind(k), SIGNS[k]) for k in KINDS]],
 )
 def spec_timeline(
     trace: Trace,
@@ -131,7 +139,7 @@ def spec_timeline(
     A click hands over `customdata = [round, place]`; `meta["ends"]` has the ends of the rounds.
     """
     if not trace.rounds:
-        return "This run made no round, so there is nothing to show."
+        return tr("This run made no round, so there is nothing to show.")
     depth, held = _depth(trace), rounds_for(paper.window, trace) if paper.printed else columns
     first, columns = cut_window(first, columns, held, selected[0] if selected else None)
     first = min(max(first, 0), len(trace.rounds) - 1)
@@ -160,7 +168,7 @@ def spec_timeline(
     add_marks(sheet, cells, width, height, flat=flat)
     add_ring(sheet, cells, selected)
     where = {**PAPER, "xanchor": "right", "yanchor": "bottom", "xshift": -4, "color": theme.muted}
-    add_note(sheet, "round numbers", "round", 0, 1, size=SMALL, **where)
+    add_note(sheet, "round numbers", tr("round"), 0, 1, size=SMALL, **where)
     shown.tell(sheet, partial(rounds_for, trace=trace))
     return sheet
 
@@ -171,7 +179,8 @@ def _axes(shown: ShownPart, drawn: int, width: float, depth: int, theme: Theme) 
     every, first = 1 if width >= _NUMBER else 5, shown.first
     ticks = [at for at in range(first, shown.last) if at == first or nth(at) % every == 0]
     places = [at - first for at in ticks]
-    rows = [f"{'position ' if place == 0 else ''}{nth(place)} " for place in range(depth)]
+    head = tr("position {position}", position=nth(0))
+    rows = [f"{head} ", *(f"{nth(place)} " for place in range(1, depth))]
     return {
         "xaxis": top_axis(theme, [-0.5, drawn - 0.5], places, [str(nth(at)) for at in ticks]),
         "yaxis": axis(
@@ -181,7 +190,7 @@ def _axes(shown: ShownPart, drawn: int, width: float, depth: int, theme: Theme) 
             showline=False,
             tickmode="array",
             tickvals=[*range(depth), depth + GAP],
-            ticktext=[*rows, "target’s own "],
+            ticktext=[*rows, f"{tr('target’s own')} "],
         ),
     }
 
@@ -200,8 +209,8 @@ def _depth(trace: Trace) -> int:
 def key_words(theme: Theme) -> list[tuple[str, str, str]]:
     """Return colour, kind and words of each mark in the text, for a key beside it."""
     words: dict[Kind, str] = {
-        "accepted": "drafted and accepted",
-        "recovered": "recovered after a rejection",
-        "bonus": "bonus",
+        "accepted": N_("drafted and accepted"),
+        "recovered": N_("recovered after a rejection"),
+        "bonus": N_("bonus"),
     }
-    return [(kind_color(kind, theme), kind, escaped(text)) for kind, text in words.items()]
+    return [(kind_color(kind, theme), kind, escaped(tr(text))) for kind, text in words.items()]

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...decoding.counting import nth
+from ...decoding.speculative.analysis.rejections import preferred_over, rejection_probability
 from ...decoding.speculative.types import DraftRound
+from ...language import tr
 from ..base.labels import escaped, lines, percent, show_token, visible_token
 from ..base.marks import add_frame, token_cells
 from ..base.measure import fitted
@@ -20,6 +22,7 @@ from .words import (
     kind_color,
     kind_words,
     number,
+    shown_kind,
     soft_color,
 )
 
@@ -61,24 +64,50 @@ def cells_of_rounds(rounds: Sequence[DraftRound], first: int, depth: int) -> lis
             token = step.drafted[place]
             hover = lines(
                 f"<b>{show_token(token.text, 40)}</b>",
-                f"round {nth(at)} · position {nth(row)} · {kind_words(token.outcome)}",
+                tr(
+                    "round {round} · position {position} · {kind}",
+                    round=nth(at),
+                    position=nth(row),
+                    kind=shown_kind(token.outcome),
+                ),
                 f"target_prob {percent(token.target_prob)}",
                 f"draft_prob {percent(token.draft_prob)}",
                 f"accept_prob {number(token.accept_prob)}",
-                token.refused and "not allowed by the constraint",
-                token.uniform is not None and f"uniform number {number(token.uniform)}",
+                token.refused and tr("not allowed by the constraint"),
+                token.uniform is not None
+                and tr("uniform number {number}", number=number(token.uniform)),
+                *_rejection(step, place),
             )
             cells.append(TokenCell(column, row, token.outcome, token.text, hover, (at, place)))
         if (extra := step.extra) is not None:
             kind = extra_kind(step)
             hover = lines(
                 f"<b>{show_token(extra.text, 40)}</b>",
-                f"round {nth(at)} · {kind_words(kind)}",
-                f"drawn with {percent(extra.prob)}",
+                tr("round {round} · {kind}", round=nth(at), kind=shown_kind(kind)),
+                tr("drawn with {prob}", prob=percent(extra.prob)),
                 f"target_prob {percent(extra.target_prob)}",
             )
             cells.append(TokenCell(column, depth + GAP, kind, extra.text, hover, (at, EXTRA)))
     return cells
+
+
+def _rejection(step: DraftRound, place: int) -> tuple[str, ...]:
+    """Return what the target preferred to a rejected token, and the rejection's probability."""
+    token = step.drafted[place]
+    if token.outcome != "rejected" or not token.candidates:
+        return ()
+    best = preferred_over(token)
+    return (
+        tr(
+            "the target prefers {token} {prob}",
+            token=show_token(best.text, 40),
+            prob=percent(best.target_prob),
+        ),
+        tr(
+            "rejection probability {likelihood}",
+            likelihood=number(rejection_probability(step, place)),
+        ),
+    )
 
 
 def add_cells(

@@ -8,6 +8,7 @@ from ...decoding.constraints.reading import constrained_position
 from ...decoding.counting import nth, span_key
 from ...decoding.record.trace import Trace
 from ...decoding.speculative.types import PairCandidate
+from ...language import N_, tr
 from ..base.axes import axis, named_axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -34,9 +35,9 @@ from .words import (
     SIGNS,
     extra_kind,
     kind_color,
-    kind_words,
+    round_words,
     rule_of,
-    where_words,
+    shown_kind,
 )
 
 _ROW, _STRIP, _GAP, _LIMIT, _RIGHT = 24, 20, 48, 11, 18
@@ -81,16 +82,24 @@ def _alt(verified: VerifiedPosition, shown: Sequence[PairCandidate]) -> Sentence
     kind = extra_kind(verified.step) if own or drafted is None else drafted.outcome
     assert token is not None
     return (
-        f"Bars of both models' probabilities, round {nth(verified.at)}, position "
-        f"{nth(verified.position)}:",
-        ", ".join(
-            f"{visible_token(c.text, 24)} target {percent(c.target_prob)}"
-            + ("" if c.draft_prob is None else f" and draft {percent(c.draft_prob)}")
-            for c in shown[:3]
-        )
-        + ".",
-        f"{visible_token(token.text, 24)} is {kind_words(kind)}.",
-        verified.residual_mass > 0 and f"The residual is {percent(verified.residual_mass)}.",
+        tr(
+            "Bars of both models' probabilities, round {round}, position {position}:",
+            round=nth(verified.at),
+            position=nth(verified.position),
+        ),
+        ", ".join(map(_in_words, shown[:3])) + ".",
+        tr("{token} is {kind}.", token=visible_token(token.text, 24), kind=shown_kind(kind)),
+        verified.residual_mass > 0
+        and tr("The residual is {mass}.", mass=percent(verified.residual_mass)),
+    )
+
+
+def _in_words(candidate: PairCandidate) -> str:
+    values = {"token": visible_token(candidate.text, 24), "target": percent(candidate.target_prob)}
+    if candidate.draft_prob is None:
+        return tr("{token} target {target}", **values)
+    return tr(
+        "{token} target {target} and draft {draft}", draft=percent(candidate.draft_prob), **values
     )
 
 
@@ -101,39 +110,43 @@ def _subtitle(verified: VerifiedPosition) -> Sentences:
     refused = drafted is not None and drafted.refused and not own
     return (
         _drawn(verified),
-        refused and "The constraint doesn’t allow the drafted token: the target gives it 0\u00a0%.",
+        refused
+        and tr(
+            "The constraint doesn’t allow the drafted token: the target gives it 0{nbsp}%.",
+            nbsp=NBSP,
+        ),
         allowed is not None and escaped(allowed_words(allowed)),
     )
 
 
 def _drawn(verified: VerifiedPosition) -> str:
     if verified.drafted is None:
-        return "The bonus comes from the target alone: the draft has no say at this position."
+        return tr("The bonus comes from the target alone: the draft has no say at this position.")
     if rule_of(verified.trace) != "speculative":
-        return "Both models’ probabilities at the same position, overlaid."
-    return (
-        "The overlap is min(target, draft). The target’s rest is the residual, "
-        f"{percent(verified.residual_mass)} in all: the probability that a token drafted here is "
-        "rejected."
+        return tr("Both models’ probabilities at the same position, overlaid.")
+    return tr(
+        "The overlap is min(target, draft). The target’s rest is the residual, {mass} in all: the "
+        "probability that a token drafted here is rejected.",
+        mass=percent(verified.residual_mass),
     )
 
 
 @figure(
-    "The verification of a token",
+    N_("The verification of a token"),
     settings_caption,
     spec_verification_data,
     subtitle=_subtitle,
     alt=_alt,
     key=lambda verified, theme: [
-        [(theme.first, "target")]
+        [(theme.first, tr("target"))]
         if verified.drafted is None
         else [
-            (theme.muted, "both", "▨"),
-            (theme.first, "target only"),
-            (theme.second, "draft only"),
+            (theme.muted, tr("both"), "▨"),
+            (theme.first, tr("target only")),
+            (theme.second, tr("draft only")),
         ],
         [
-            (kind_color(kind, theme), kind_words(kind), SIGNS[kind])
+            (kind_color(kind, theme), shown_kind(kind), SIGNS[kind])
             for kind in dict.fromkeys(map(verified.kind_of, verified.candidates))
             if kind
         ],
@@ -159,7 +172,7 @@ def spec_verification(
     """
     verified = position_at(trace, at, place)
     if verified is None:
-        return no_selection(paper, "token", "one in the timeline")
+        return no_selection(paper, N_("token"), N_("one in the timeline"))
     shown = shown_candidates(verified, count)
     place_key = "own-token" if place == EXTRA else span_key("position", place)
     height = _STRIP + _GAP + _ROW * len(shown)
@@ -168,7 +181,7 @@ def spec_verification(
     sheet = Sheet(
         theme,
         paper,
-        title=f"Round {nth(at)}, {where_words(verified.step, place)}",
+        title=round_words(verified.step, at, place),
         facts={"verified": verified, "shown": shown},
         meta={"shown": [span_key("round", at), place_key]},
         plot_height=height,
@@ -185,7 +198,7 @@ def spec_verification(
     add_strip(sheet, verified, 1 - _STRIP / height)
     sheet.traces += _bars(verified, shown, theme)
     if verified.drafted is not None:
-        sheet.explained.append("beside a bar: the target's probability | the draft's")
+        sheet.explained.append(tr("beside a bar: the target's probability | the draft's"))
     return sheet
 
 
@@ -239,14 +252,14 @@ def _axes(
     return {
         "xaxis": axis(
             theme,
-            "probability",
+            tr("probability"),
             6,
             range=[0, top / (1 - behind)],
             domain=[0, end],
             **percent_ticks(top, 3),
         ),
         "yaxis": named_axis(theme, names, range=[len(shown) - 0.5, -0.5], domain=[0, rows]),
-        **({"xaxis2": axis(theme, "residual", 6, anchor="y", **look)} if two else {}),
+        **({"xaxis2": axis(theme, tr("residual"), 6, anchor="y", **look)} if two else {}),
     }
 
 
@@ -257,12 +270,14 @@ def _bars(
     hovers = [
         lines(
             f"<b>{show_token(c.text, 40)}</b>",
-            kind and kind_words(kind),
+            kind and shown_kind(kind),
             f"target_prob {percent(c.target_prob)}",
             c.draft_prob is not None and f"draft_prob {percent(c.draft_prob)}",
-            found.residual_mass > 0 and f"residual {percent(c.excess / found.residual_mass)}",
-            f"target before shaping {percent(c.target_raw_prob)}",
-            c.draft_raw_prob is not None and f"draft before shaping {percent(c.draft_raw_prob)}",
+            found.residual_mass > 0
+            and tr("residual {share}", share=percent(c.excess / found.residual_mass)),
+            tr("target before shaping {prob}", prob=percent(c.target_raw_prob)),
+            c.draft_raw_prob is not None
+            and tr("draft before shaping {prob}", prob=percent(c.draft_raw_prob)),
         )
         for c, kind in ((c, found.kind_of(c)) for c in shown)
     ]

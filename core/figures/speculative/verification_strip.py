@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...decoding.speculative.types import DraftToken, ExtraToken
+from ...language import tr
 from ..base.axes import axis, bare_axis
 from ..base.labels import percent, show_token
 from ..base.marks import PAPER, add_line, add_note
@@ -47,13 +48,13 @@ def _parts(found: VerifiedPosition, theme: Theme) -> tuple[list[_StripPart], flo
     if token is not None and found.place != EXTRA:
         if token.threshold is not None:
             parts = [
-                _StripPart(0, token.threshold, no, "reject"),
-                _StripPart(token.threshold, 1, yes, "accept"),
+                _StripPart(0, token.threshold, no, tr("reject")),
+                _StripPart(token.threshold, 1, yes, tr("accept")),
             ]
             return parts, token.target_prob, f"target_prob {number(token.target_prob)}"
         # In a greedy run every part of the strip has width 0 or 1, so no number has an effect.
         mark = None if is_greedy(found.trace) else token.uniform
-        says = "greedy: nothing random" if mark is None else f"number {number(mark)}"
+        says = tr("greedy: nothing random") if mark is None else _rolled(mark)
         if rule_of(found.trace) == "exact":
             hit: DraftToken | ExtraToken | None = token
             kind: Kind = "accepted"
@@ -62,7 +63,7 @@ def _parts(found: VerifiedPosition, theme: Theme) -> tuple[list[_StripPart], flo
             hits = [_hit_part(hit, kind, hit.interval, theme)] if hit and hit.interval else []
             return [_StripPart(0, 1, theme.panel, ""), *hits], mark, says
         edge = token.accept_prob
-        parts = [_StripPart(0, edge, yes, "accept"), _StripPart(edge, 1, no, "reject")]
+        parts = [_StripPart(0, edge, yes, tr("accept")), _StripPart(edge, 1, no, tr("reject"))]
         return parts, mark, says
     extra = found.extra
     base = [_StripPart(0, 1, theme.panel, "")]
@@ -70,8 +71,12 @@ def _parts(found: VerifiedPosition, theme: Theme) -> tuple[list[_StripPart], flo
         return base, None, ""
     hits = [_hit_part(extra, extra_kind(found.step), extra.interval, theme)]
     if is_greedy(found.trace):
-        return [*base, *hits], None, "greedy: nothing random"
-    return [*base, *hits], extra.uniform, f"number {number(extra.uniform)}"
+        return [*base, *hits], None, tr("greedy: nothing random")
+    return [*base, *hits], extra.uniform, _rolled(extra.uniform)
+
+
+def _rolled(uniform: float) -> str:
+    return tr("number {number}", number=number(uniform))
 
 
 def _hit_part(
@@ -86,18 +91,26 @@ def _strip_title(found: VerifiedPosition) -> str:
     token = found.drafted
     if found.place == EXTRA or token is None:
         if found.extra is not None and found.extra.uniform is None:
-            return "the target’s most probable token, nothing drawn"
-        of = "residual" if found.residual_mass > 0 else "target’s distribution"
-        return f"where the number fell on the {of}"
+            return tr("the target’s most probable token, nothing drawn")
+        if found.residual_mass > 0:
+            return tr("where the number fell on the residual")
+        return tr("where the number fell on the target’s distribution")
     if token.threshold is not None:
-        return f"threshold {number(token.threshold)}"
+        return tr("threshold {threshold}", threshold=number(token.threshold))
     if rule_of(found.trace) == "exact":
         if token.interval is None and found.extra is not None:
-            hit = show_token(found.extra.text, _LIMIT)
-            return f"the target drew {hit}, not {show_token(token.text, _LIMIT)}"
-        return "where the number fell on the target’s distribution"
-    refused = ": not allowed" if token.refused else ""
-    return f"accept_prob {number(token.accept_prob)}{refused}"
+            return tr(
+                "the target drew {hit}, not {drafted}",
+                hit=show_token(found.extra.text, _LIMIT),
+                drafted=show_token(token.text, _LIMIT),
+            )
+        return tr("where the number fell on the target’s distribution")
+    chance = number(token.accept_prob)
+    return (
+        tr("accept_prob {chance}: not allowed", chance=chance)
+        if token.refused
+        else f"accept_prob {chance}"
+    )
 
 
 def add_strip(sheet: Sheet, found: VerifiedPosition, bottom: float) -> None:

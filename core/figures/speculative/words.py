@@ -8,6 +8,7 @@ from ...decoding.counting import nth
 from ...decoding.record.trace import Trace
 from ...decoding.speculative.config import Acceptance, Speculative
 from ...decoding.speculative.types import DraftRound, DraftToken, ExtraToken
+from ...language import N_, tr
 from ..base.color import blend
 from ..base.labels import NBSP, percent, visible_token
 from ..base.theme import LIGHT, Theme
@@ -53,9 +54,29 @@ class EmittedToken(NamedTuple):
     token: str
 
 
+_KIND_WORDS: dict[Kind, str] = {
+    "accepted": N_("accepted"),
+    "rejected": N_("rejected"),
+    "recovered": N_("recovered"),
+    "bonus": N_("bonus"),
+    "not_reached": N_("not reached"),
+}
+_RULE_WORDS: dict[Acceptance, str] = {
+    "speculative": N_("speculative"),
+    "exact": N_("exact match"),
+    "typical": N_("typical"),
+    "block": N_("block verification"),
+}
+
+
 def kind_words(kind: Kind) -> str:
-    """Return a kind's words, such as `not reached`."""
-    return kind.replace("_", " ")
+    """Return a kind's words in a table, such as `not reached`."""
+    return _KIND_WORDS[kind]
+
+
+def shown_kind(kind: Kind) -> str:
+    """Return a kind's words in the reader's language."""
+    return tr(_KIND_WORDS[kind])
 
 
 def kind_color(kind: Kind, theme: Theme = LIGHT) -> str:
@@ -99,12 +120,22 @@ def emitted(trace: Trace) -> list[EmittedToken]:
 def where_words(step: DraftRound, place: int) -> str:
     """Return the words for a token's place in its round."""
     if place == EXTRA:
-        return "the target’s own token"
-    words = f"position {nth(step.depths[place])}"
+        return tr("the target’s own token")
+    position = nth(step.depths[place])
     if not step.parents:
-        return words
+        return tr("position {position}", position=position)
     siblings = [at for at, parent in enumerate(step.parents) if parent == step.parents[place]]
-    return f"{words}, try {nth(siblings.index(place))} of {len(siblings)}"
+    return tr(
+        "position {position}, try {nth} of {count}",
+        position=position,
+        nth=nth(siblings.index(place)),
+        count=len(siblings),
+    )
+
+
+def round_words(step: DraftRound, at: int, place: int) -> str:
+    """Return the words for a token's round and its place there."""
+    return tr("Round {round}, {place}", round=nth(at), place=where_words(step, place))
 
 
 def token_at(trace: Trace, at: int, place: int) -> DraftToken | ExtraToken | None:
@@ -129,7 +160,7 @@ def is_greedy(trace: Trace) -> bool:
 
 def rule_words(rule: Acceptance) -> str:
     """Return a rule's words, such as `exact match`."""
-    return {"exact": "exact match", "block": "block verification"}.get(rule, rule)
+    return tr(_RULE_WORDS[rule])
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -149,39 +180,94 @@ def verification_words(
         greedy: whether the run has no random choice.
     """
     pair = f"target_prob {percent(token.target_prob)}, draft_prob {percent(token.draft_prob)}"
-    if token.refused:
-        pair = f"The constraint doesn't allow this token, so the target gives it 0{NBSP}%. {pair}"
-    end = "" if token.outcome != "not_reached" else _UNREACHED[token.passed]
+    sentences = [
+        token.refused
+        and tr(
+            "The constraint doesn't allow this token, so the target gives it 0{nbsp}%.", nbsp=NBSP
+        ),
+        _verified(token, pair, rule, drew, greedy=greedy),
+        token.outcome == "not_reached" and tr(_UNREACHED[token.passed]),
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _verified(
+    token: DraftToken, pair: str, rule: Acceptance, drew: ExtraToken | None, *, greedy: bool
+) -> str:
+    """Return the rule's decision over a drafted token; `pair` are both probabilities."""
     if rule == "typical" and token.threshold is not None:
-        passed = "above" if token.passed else "not above"
-        return f"{pair}: {passed} the threshold of {percent(token.threshold)}.{end}"
+        threshold = percent(token.threshold)
+        if token.passed:
+            return tr("{pair}: above the threshold of {threshold}.", pair=pair, threshold=threshold)
+        return tr("{pair}: not above the threshold of {threshold}.", pair=pair, threshold=threshold)
     if greedy:
-        it_is = "it is" if token.passed else "it isn't"
-        return f"{pair}: {it_is} the target's most probable token. Nothing here is random.{end}"
-    thrown = f"the number rolled was {number(token.uniform or 0.0)}"
-    if rule == "exact":
-        drawn = "the drafted token" if token.passed else "another token"
-        if drew is not None:
-            drawn = f"{visible_token(drew.text, 24)}, with {percent(drew.prob)}, not this token"
-        return f"{pair}: {thrown}, with which the target drew {drawn}.{end}"
-    below = "below it" if token.passed else "not below it"
-    if token.block is not None:
-        later = token.outcome == "accepted" and not token.passed
-        kept = " A later token was accepted, and so this one." if later else ""
-        return (
-            f"{pair}: the block up to here has the probability {number(token.block.prob)}; if no "
-            f"later token passes, it is accepted with probability {number(token.accept_prob)}; "
-            f"{thrown}, {below}.{kept}{end}"
+        if token.passed:
+            return tr(
+                "{pair}: it is the target's most probable token. Nothing here is random.", pair=pair
+            )
+        return tr(
+            "{pair}: it isn't the target's most probable token. Nothing here is random.", pair=pair
         )
-    return (
-        f"{pair}: accepted with probability min(1,{NBSP}target_prob / draft_prob) = "
-        f"{number(token.accept_prob)}; {thrown}, {below}.{end}"
+    values = {"pair": pair, "number": number(token.uniform or 0.0)}
+    if rule == "exact":
+        return _drawn_instead(token, drew, values)
+    values["chance"] = number(token.accept_prob)
+    if token.block is not None:
+        return _of_block(token, values | {"block": number(token.block.prob)})
+    values["nbsp"] = NBSP
+    if token.passed:
+        return tr(
+            "{pair}: accepted with probability min(1,{nbsp}target_prob / draft_prob) = {chance}; "
+            "the number rolled was {number}, below it.",
+            **values,
+        )
+    return tr(
+        "{pair}: accepted with probability min(1,{nbsp}target_prob / draft_prob) = {chance}; the "
+        "number rolled was {number}, not below it.",
+        **values,
     )
 
 
+def _drawn_instead(token: DraftToken, drew: ExtraToken | None, values: dict[str, str]) -> str:
+    if drew is not None:
+        return tr(
+            "{pair}: the number rolled was {number}, with which the target drew {drawn}, with "
+            "{prob}, not this token.",
+            drawn=visible_token(drew.text, 24),
+            prob=percent(drew.prob),
+            **values,
+        )
+    if token.passed:
+        return tr(
+            "{pair}: the number rolled was {number}, with which the target drew the drafted token.",
+            **values,
+        )
+    return tr(
+        "{pair}: the number rolled was {number}, with which the target drew another token.",
+        **values,
+    )
+
+
+def _of_block(token: DraftToken, values: dict[str, str]) -> str:
+    if token.passed:
+        return tr(
+            "{pair}: the block up to here has the probability {block}; if no later token passes, "
+            "it is accepted with probability {chance}; the number rolled was {number}, below it.",
+            **values,
+        )
+    words = tr(
+        "{pair}: the block up to here has the probability {block}; if no later token passes, it is "
+        "accepted with probability {chance}; the number rolled was {number}, not below it.",
+        **values,
+    )
+    if token.outcome != "accepted":
+        return words
+    return f"{words} {tr('A later token was accepted, and so this one.')}"
+
+
 _UNREACHED = {
-    True: " It would have passed, but the round was over before it.",
-    False: " It would not have passed, and the round was over before it.",
+    True: N_("It would have passed, but the round was over before it."),
+    False: N_("It would not have passed, and the round was over before it."),
 }
 
 
@@ -193,21 +279,39 @@ def extra_words(step: DraftRound, rule: Acceptance, *, greedy: bool = False) -> 
     """
     extra = step.extra
     if extra is None:
-        return "An accepted token ended the run, so the target added none."
+        return tr("An accepted token ended the run, so the target added none.")
+    prob = percent(extra.prob)
     if step.bonus is not None:
-        why = "Nothing was drafted" if not step.drafted else "Every drafted token was accepted"
-        if greedy:
-            return f"{why}: a bonus, the target's most probable token."
-        return (
-            f"{why}: a bonus from the target's own distribution, drawn with {percent(extra.prob)}."
-        )
+        return _bonus_words(bool(step.drafted), prob, greedy=greedy)
     if rule == "typical" or greedy:
-        return (
-            f"In place of the rejected token the target's most probable one, {percent(extra.prob)}."
+        return tr(
+            "In place of the rejected token the target's most probable one, {prob}.", prob=prob
         )
     if rule == "exact":
-        return f"What the target itself drew, with {percent(extra.prob)}."
-    return (
-        f"Drawn from the residual, max(0,{NBSP}target{NBSP}−{NBSP}draft) renormalised, "
-        f"with {percent(extra.prob)}; the target alone gives it {percent(extra.target_prob)}."
+        return tr("What the target itself drew, with {prob}.", prob=prob)
+    return tr(
+        "Drawn from the residual, max(0,{nbsp}target{nbsp}−{nbsp}draft) renormalised, with {prob}; "
+        "the target alone gives it {alone}.",
+        nbsp=NBSP,
+        prob=prob,
+        alone=percent(extra.target_prob),
+    )
+
+
+def _bonus_words(drafted: bool, prob: str, *, greedy: bool) -> str:
+    if greedy:
+        return (
+            tr("Every drafted token was accepted: a bonus, the target's most probable token.")
+            if drafted
+            else tr("Nothing was drafted: a bonus, the target's most probable token.")
+        )
+    if drafted:
+        return tr(
+            "Every drafted token was accepted: a bonus from the target's own distribution, drawn "
+            "with {prob}.",
+            prob=prob,
+        )
+    return tr(
+        "Nothing was drafted: a bonus from the target's own distribution, drawn with {prob}.",
+        prob=prob,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 from html import escape
 from typing import Any
 
@@ -19,6 +20,7 @@ from core.decoding.speculative.config import (
 )
 from core.decoding.speculative.sources import SOURCES
 from core.figures.base.labels import visible_token
+from core.language import N_, Message, tr
 from core.models.places import DEFAULT_DRAFT, DEFAULT_DRAFTS
 from pages.ui import platform
 from pages.ui.resources import models
@@ -52,25 +54,44 @@ _TEMPERATURE = {"draft_temperature"}
 # In the session's state: the target that the draft was set for, and that lookup was set for one.
 _TARGET, _LOOKUP_BEGUN = "spec_draft_for", "spec_lookup_begun"
 RULES: dict[str, str] = {
-    "speculative": "Speculative",
-    "exact": "Exact match",
-    "typical": "Typical",
-    "block": "Block",
+    "speculative": N_("Speculative"),
+    "exact": N_("Exact match"),
+    "typical": N_("Typical"),
+    "block": N_("Block"),
 }
 NAMES = ("A", "B", "C")
+_MODELS = {"target": N_("Target"), "draft": N_("Draft")}
 _WEIGHTS = {"target": (0.6, 0.3, 0.1), "draft": (0.2, 0.5, 0.3)}
 _RULE_NOTES: dict[str, str] = {
-    "speculative": "It keeps the target's distribution: a drafted token that the target finds "
-    "less likely than the draft does is accepted only sometimes.",
-    "exact": "It keeps the target's distribution and accepts fewer tokens: only those that the "
-    "target draws too.",
-    "block": "It keeps the target's distribution and accepts at least as many tokens in "
-    "expectation: the draft is judged as a whole.",
-    "typical": "It changes the distribution: every drafted token that the target finds likely "
-    "enough is accepted.",
+    "speculative": N_(
+        "It keeps the target's distribution: a drafted token that the target finds less likely "
+        "than the draft does is accepted only sometimes."
+    ),
+    "exact": N_(
+        "It keeps the target's distribution and accepts fewer tokens: only those that the target "
+        "draws too."
+    ),
+    "block": N_(
+        "It keeps the target's distribution and accepts at least as many tokens in expectation: "
+        "the draft is judged as a whole."
+    ),
+    "typical": N_(
+        "It changes the distribution: every drafted token that the target finds likely enough is "
+        "accepted."
+    ),
 }
-GREEDY_NOTE = "At temperature 0 every rule is greedy decoding: it keeps the target’s text."
-_TYPICAL_HELP = "Typical acceptance: the threshold is min(epsilon, delta × exp(−entropy))."
+GREEDY_NOTE = N_("At temperature 0 every rule is greedy decoding: it keeps the target’s text.")
+_TYPICAL_HELP = N_("Typical acceptance: the threshold is min(epsilon, delta × exp(−entropy)).")
+_SOURCES_HELP: Message = reduce(
+    lambda before, row: Message(
+        "{before} {label}: {words}.",
+        before=before,
+        label=Message(row.label),
+        words=Message(row.words),
+    ),
+    SOURCES.values(),
+    Message("The source of the proposals; the target is the sidebar’s model."),
+)
 
 
 def _sets(setting: str) -> Callable[[Read], bool]:
@@ -104,60 +125,63 @@ def _drafters() -> dict[str, str]:
 
 
 ROWS = declare(
-    Menu("draft", "Draft", DEFAULT_DRAFT, _drafters, free=models.free_choice, width=220,
+    Menu("draft", N_("Draft"), DEFAULT_DRAFT, _drafters, free=models.free_choice, width=220,
         field="drafter",
         to_field=lambda chosen: SOURCES.get(chosen, SOURCES["model"]).name,
         from_field=lambda drafter: None if drafter == "model" else drafter,
-        help="The source of the proposals; the target is the sidebar’s model. "
-        + " ".join(f"{row.label.capitalize()}: {row.words}." for row in SOURCES.values())),
-    Number("draft_length", "Draft length", 5, 1, 16, field="draft_length"),
-    Number("spec_tokens", "New tokens", 48, 1, 500, field="max_new_tokens"),
-    Segments("rule", "Acceptance", "speculative", RULES, field="acceptance"),
-    Segments("scoring", "Scoring", "multi_query",
-        {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}, field="scoring",
-        help="One sequence with a query for each position, or one sequence for each position: "
-        "the result is the same, the amount of work differs."),
+        help=_SOURCES_HELP),
+    Number("draft_length", N_("Draft length"), 5, 1, 16, field="draft_length"),
+    Number("spec_tokens", N_("New tokens"), 48, 1, 500, field="max_new_tokens"),
+    Segments("rule", N_("Acceptance"), "speculative", RULES, field="acceptance"),
+    Segments("scoring", N_("Scoring"), "multi_query",
+        {"multi_query": N_("Multi-query"), "batch_expansion": N_("Batch expansion")},
+        field="scoring",
+        help=N_("One sequence with a query for each position, or one sequence for each position: "
+        "the result is the same, the amount of work differs.")),
     *SHAPE_ROWS,
-    Toggle("adaptive", "Adaptive draft length", False, field="adaptive", acts=drafts_chain,
-        help="The length grows by 2 after a round with all tokens accepted, and shrinks by 1 after "
-        "any other (transformers’ heuristic)."),
-    Number("ngram_size", "Lookup n-gram", 2, 1, 10, field="lookup_ngram",
+    Toggle("adaptive", N_("Adaptive draft length"), False, field="adaptive", acts=drafts_chain,
+        help=N_("The length grows by 2 after a round with all tokens accepted, and shrinks by 1 "
+        "after any other (transformers’ heuristic).")),
+    Number("ngram_size", N_("Lookup n-gram"), 2, 1, 10, field="lookup_ngram",
         acts=_sets("lookup_ngram"),
-        help="Length of the longest n-gram that prompt lookup searches for."),
-    Number("ngram_min", "Shortest n-gram", 1, 1, 10, field="lookup_min", acts=_sets("lookup_min"),
-        help="Length of the shortest n-gram that prompt lookup searches for."),
-    Number("suffix_factor", "Tokens a matched token", 1.0, 0.5, 8.0, 0.5, width="stretch",
+        help=N_("Length of the longest n-gram that prompt lookup searches for.")),
+    Number("ngram_min", N_("Shortest n-gram"), 1, 1, 10, field="lookup_min",
+        acts=_sets("lookup_min"),
+        help=N_("Length of the shortest n-gram that prompt lookup searches for.")),
+    Number("suffix_factor", N_("Tokens a matched token"), 1.0, 0.5, 8.0, 0.5, width="stretch",
         field="suffix_factor", acts=_sets("suffix_factor"),
-        help="The draft is at most this many times as long as the suffix that was found again."),
-    Number("suffix_min_prob", "Least share", 0.1, 0.0, 1.0, 0.05, width="stretch",
+        help=N_("The draft is at most this many times as long as the suffix that was found "
+        "again.")),
+    Number("suffix_min_prob", N_("Least share"), 0.1, 0.0, 1.0, 0.05, width="stretch",
         field="suffix_min_prob", acts=_sets("suffix_min_prob"),
-        help="The draft ends before a token that followed too seldom."),
-    Number("window", "Window", 7, 1, MAX_WINDOW, field="lookahead_window",
-        acts=_sets("lookahead_window"), help="Number of columns of guesses that lookahead reads."),
-    Number("guesses", "N-grams a token", 7, 1, 32, field="lookahead_guesses",
+        help=N_("The draft ends before a token that followed too seldom.")),
+    Number("window", N_("Window"), 7, 1, MAX_WINDOW, field="lookahead_window",
+        acts=_sets("lookahead_window"),
+        help=N_("Number of columns of guesses that lookahead reads.")),
+    Number("guesses", N_("N-grams a token"), 7, 1, 32, field="lookahead_guesses",
         acts=_sets("lookahead_guesses"),
-        help="Number of n-grams after a token that lookahead keeps and verifies at once; an n-gram "
-        "has one token more than the draft length."),
-    Number("exit_layer", "Exit after layer", 2, 1, MAX_LAYERS, field="exit_layer",
+        help=N_("Number of n-grams after a token that lookahead keeps and verifies at once; an "
+        "n-gram has one token more than the draft length.")),
+    Number("exit_layer", N_("Exit after layer"), 2, 1, MAX_LAYERS, field="exit_layer",
         acts=_sets("exit_layer"),
-        help="Number of the target’s first layers that draft; it must have more."),
-    Number("confidence", "Confidence threshold", 0.0, 0.0, 1.0, 0.05, width="stretch",
+        help=N_("Number of the target’s first layers that draft; it must have more.")),
+    Number("confidence", N_("Confidence threshold"), 0.0, 0.0, 1.0, 0.05, width="stretch",
         field="draft_threshold", acts=_sets("draft_threshold"),
-        help="Drafting ends after a token with a lower draft probability. 0 is off."),
-    Number("draft_temperature", "Draft temperature", 1.0, 0.0, 10.0, 0.1, width="stretch",
+        help=N_("Drafting ends after a token with a lower draft probability. 0 is off.")),
+    Number("draft_temperature", N_("Draft temperature"), 1.0, 0.0, 10.0, 0.1, width="stretch",
         field="draft_temperature", to_field=nearest_temperature, acts=_has_own_temperature,
-        help="0 lets the draft take its most probable token."),
-    Number("typical_epsilon", "Epsilon", 0.09, 0.0, MAX_POSTERIOR, 0.01, width="stretch",
+        help=N_("0 lets the draft take its most probable token.")),
+    Number("typical_epsilon", N_("Epsilon"), 0.09, 0.0, MAX_POSTERIOR, 0.01, width="stretch",
         field="posterior_threshold", acts=_is_typical, help=_TYPICAL_HELP),
-    Number("typical_delta", "Delta", 0.3, 0.0, MAX_POSTERIOR, 0.05, width="stretch",
+    Number("typical_delta", N_("Delta"), 0.3, 0.0, MAX_POSTERIOR, 0.05, width="stretch",
         field="posterior_alpha", acts=_is_typical, help=_TYPICAL_HELP),
 )  # fmt: skip
 # A counted run has two tokens or more: with room for one nothing would be drafted.
 declare(
-    Toggle("own_temperature", "The draft has its own temperature", False),
-    Number("repeats", "Runs", 5, 1, 100),
-    Number("runs", "Runs", 400, 20, 5000),
-    Number("run_tokens", "Tokens", 3, 2, 8),
+    Toggle("own_temperature", N_("The draft has its own temperature"), False),
+    Number("repeats", N_("Runs"), 5, 1, 100),
+    Number("runs", N_("Runs"), 400, 20, 5000),
+    Number("run_tokens", N_("Tokens"), 3, 2, 8),
     *(
         Number(f"{model}_{name}", name, weight, 0.0, 1.0, 0.05, width="stretch")
         for model, weights in _WEIGHTS.items()
@@ -229,9 +253,10 @@ def begin_with_a_draft_that_fits() -> None:
 def _why_lookup() -> None:
     """Why prompt lookup drafts, where the page has chosen it."""
     if st.session_state.get(platform.key(_LOOKUP_BEGUN)) and value("draft") == LOOKUP:
-        words = (
-            "The embedded draft model knows other tokens than "
-            f"{visible_token(shared.model(), 60)}: prompt lookup, which needs no model, drafts."
+        words = tr(
+            "The embedded draft model knows other tokens than {model}: prompt lookup, which needs "
+            "no model, drafts.",
+            model=visible_token(shared.model(), 60),
         )
         st.html(f'<p class="de-hint">{escape(words)}</p>')
 
@@ -239,7 +264,7 @@ def _why_lookup() -> None:
 def pair() -> None:
     """Draw the controls of the draft, the number of tokens, and the less common settings."""
     draw("draft", "draft_length", "spec_tokens")
-    with fold.popover("More settings", _FOLDED):
+    with fold.popover(N_("More settings"), _FOLDED):
         _more()
 
 
@@ -253,7 +278,7 @@ def rule() -> None:
         draw("rule")
         keeps = _greedy() or Speculative(acceptance=acceptance()).lossless
         with st.container(key=platform.key(f"rule-{'lossless' if keeps else 'lossy'}")):
-            st.text(GREEDY_NOTE if _greedy() else _RULE_NOTES[acceptance()])
+            st.text(tr(GREEDY_NOTE if _greedy() else _RULE_NOTES[acceptance()]))
 
 
 def _greedy() -> bool:
@@ -295,7 +320,7 @@ def three_tokens() -> None:
             vertical_alignment="center",
             gap="small",
         ):
-            st.markdown(f"**{model.capitalize()}**", width=60)
+            st.markdown(f"**{tr(_MODELS[model])}**", width=76)
             draw(*(f"{model}_{name}" for name in NAMES))
 
 

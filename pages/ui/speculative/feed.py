@@ -7,6 +7,7 @@ import streamlit as st
 from core.decoding.record.trace import Trace
 from core.figures.speculative.feed import feed_words
 from core.figures.speculative.metrics import scoring_words, spec_scoring_data
+from core.language import N_, tr
 from pages.ui.run.figures import figure
 from pages.ui.speculative import measurement, parts, work
 from pages.ui.speculative.state import SpecView
@@ -20,19 +21,20 @@ def draw(view: SpecView, trace: Trace) -> None:
     if any(step.parents for step in trace.rounds):
         for part in (parts.TREE, parts.MASK):
             figure.chart(part.part(view, trace), (view.number, at, part.name), across=True)
-        return
     figure.chart(parts.FEED.part(view, trace), (view.number, at), across=True)
     st.caption(
-        "Multi-query reads every position of one sequence; batch expansion makes a sequence for "
-        "every position and reads its last token. Both give the same probabilities. "
-        f"{feed_words(trace, at)}"
+        tr(
+            "Multi-query reads every position of one sequence; batch expansion makes a sequence "
+            "for every position and reads its last token. Both give the same probabilities."
+        )
+        + f" {feed_words(trace, at)}"
     )
     measurement.row(
         view,
         "scored",
-        "Time both methods",
+        N_("Time both methods"),
         lambda: work.score_both_ways(trace, int(value("repeats"))),
-        "Runs this run with both scoring methods in turns.",
+        N_("Runs this run with both scoring methods in turns."),
     )
     if view.scored is not None:
         st.text(scoring_words(view.scored))

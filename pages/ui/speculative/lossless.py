@@ -13,6 +13,7 @@ from core.decoding.speculative.config import Speculative
 from core.figures.speculative.lossless import lossless_words, normalised
 from core.figures.speculative.same import identity_words
 from core.figures.speculative.words import rule_words
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run.figures import figure
@@ -36,13 +37,13 @@ def _identical(view: SpecView, trace: Trace) -> None:
     """The target alone runs by itself where nothing has to be loaded for it."""
     if _runs_by_itself(view, trace):
         view.begin("alone", work.alone(trace))
-    st.markdown("**Greedy: token by token.** The target alone must write exactly this text.")
+    st.markdown(tr("**Greedy: token by token.** The target alone must write exactly this text."))
     measurement.row(
         view,
         "alone",
-        "Run the target alone",
+        N_("Run the target alone"),
         lambda: work.alone(trace),
-        "Compares every token.",
+        N_("Compares every token."),
     )
     if view.alone is not None:
         with st.container(key=platform.key("lossless-verdict")):
@@ -60,16 +61,19 @@ def _runs_by_itself(view: SpecView, trace: Trace) -> bool:
 
 def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
     st.markdown(
-        "**Sampled: many short runs** under the settings of the run shown, acceptance rule "
-        f"**{rule_words(config.acceptance)}**. If nothing is lost, both ways of decoding write "
-        "each text equally often, but for chance."
+        tr(
+            "**Sampled: many short runs** under the settings of the run shown, acceptance rule "
+            "**{rule}**. If nothing is lost, both ways of decoding write each text equally often, "
+            "but for chance.",
+            rule=rule_words(config.acceptance),
+        )
     )
     measurement.row(
         view,
         "counted",
-        "Count both methods",
+        N_("Count both methods"),
         lambda: work.count(trace, int(value("runs")), int(value("run_tokens"))),
-        "Every run has its own seed.",
+        N_("Every run has its own seed."),
         options=("runs", "run_tokens"),
     )
     counted = view.counted
@@ -87,49 +91,58 @@ def three_tokens() -> ThreeTokenExample:
     return ThreeTokenExample(acceptance_table(target, draft, rule, epsilon, delta), rule)
 
 
+_ZEROS = {
+    "target": N_("All numbers of the target are 0: each token counts as one third."),
+    "draft": N_("All numbers of the draft are 0: each token counts as one third."),
+}
+
+
 def _remarks() -> list[str]:
     """Return remarks on the typed numbers and the settings, for a reader of the table."""
-    remarks = [
-        f"All numbers of the {model} are 0: each token counts as one third."
-        for model in ("target", "draft")
-        if not any(controls.weights(model))
-    ]
+    remarks = [tr(words) for model, words in _ZEROS.items() if not any(controls.weights(model))]
     if float(value("temperature")) == 0:
-        remarks.append("This is of sampling: at temperature 0 each rule keeps the target's text.")
+        remarks.append(
+            tr("This is of sampling: at temperature 0 each rule keeps the target's text.")
+        )
     return remarks
 
 
-_KEPT = """
+_KEPT = N_("""
 ## Why nothing changes
 
 One token is drafted out of three. A token is emitted because its draft was **accepted**, or because
 another draft was rejected and it was **recovered** in its place. Both together give the target's
 probability, whatever the draft proposes.
-"""
-_CHANGED = """
+""")
+_CHANGED = N_("""
 ## What this rule changes
 
 One token is drafted out of three. A token is emitted because its draft was **accepted**, or because
 another draft was rejected and it was **recovered** in its place. Under this rule both together
 differ from the target's probability.
-"""
+""")
 
 
 def draw_three(view: SpecView, trace: Trace) -> None:
     """Every case of one verification on three tokens, worked out without chance."""
     rule = controls.acceptance()
     with st.container(key=platform.key("three-proof"), border=True, gap="small"):
-        st.markdown(glossary.marked(_KEPT if Speculative(acceptance=rule).lossless else _CHANGED))
+        st.markdown(
+            glossary.marked(tr(_KEPT if Speculative(acceptance=rule).lossless else _CHANGED))
+        )
         controls.three_tokens()
         view.three = three = three_tokens()
         if remarks := _remarks():
             st.text(" ".join(remarks))
         figure.chart(parts.THREE.part(view, trace), three)
-        with st.expander("All numbers of the proof", key=platform.key("three-numbers")):
+        with st.expander(tr("All numbers of the proof"), key=platform.key("three-numbers")):
             st.caption(
-                f"The acceptance rule is {rule_words(rule)}. accepted = draft_prob × accept_prob; "
-                "recovered = P(rejection) × residual; emitted = accepted + recovered. Numbers that "
-                "don't add up to 1 are scaled."
+                tr(
+                    "The acceptance rule is {rule}. accepted = draft_prob × accept_prob; recovered "
+                    "= P(rejection) × residual; emitted = accepted + recovered. Numbers that don't "
+                    "add up to 1 are scaled.",
+                    rule=rule_words(rule),
+                )
             )
             frame = figures.spec_enumeration_data(three.table, controls.NAMES)
             numbers = {name: "%.4f" for name in frame.columns if name != "token"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from core.language import N_
 from pages.ui.run.display import bar
 from pages.ui.run.jobs import Job
 from pages.ui.speculative.state import SpecView
@@ -33,7 +34,7 @@ def row(
             view.begin(name, start())
 
     if not may_load:
-        hint = "Choose this run's models first."
+        hint = N_("Choose this run's models first.")
     elif getattr(view, name) is not None:
         hint = ""
     bar.measure(

@@ -14,6 +14,7 @@ from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.measurement.metrics import counts
 from core.figures.speculative.words import emitted
+from core.language import N_, tr
 from pages.ui import platform, registry
 from pages.ui.run import changed
 from pages.ui.run.display import panel
@@ -31,7 +32,7 @@ def draw(view: SpecView) -> None:
         with st.container(key=platform.key("spec-side")):
             panel.draw(
                 view,
-                "the draft proposes tokens, and the target verifies them.",
+                N_("the draft proposes tokens, and the target verifies them."),
                 partial(_live, view),
                 partial(_finished, view),
             )
@@ -45,7 +46,7 @@ def _live(view: SpecView, job: Job) -> None:
     trace = view.partial_trace(job)
     with panel.box():
         rounds = len(trace.rounds) if trace else 0
-        panel.running(job, f"{counted(rounds, 'round')} · {counted(job.tokens, 'token')}")
+        panel.running(job, f"{tr(counted(rounds, 'round'))} · {tr(counted(job.tokens, 'token'))}")
         if trace is not None and rounds:
             _strip(view, trace, live=True)
 
@@ -63,7 +64,7 @@ def _finished(view: SpecView, trace: Trace) -> None:
             origins.draw_key(style.theme())
             panel.note(
                 changed.note(view, registry.page_of("speculative")),
-                "Click a token to see its verification.",
+                N_("Click a token to see its verification."),
             )
 
 
@@ -71,11 +72,15 @@ def _summary(trace: Trace) -> tuple[str, ...]:
     totals = counts(trace.rounds)
     tokens, rounds = counted(totals.emitted, "token"), counted(totals.rounds, "round")
     return (
-        f"{tokens} in {rounds}",
-        f"{totals.accepted} of {totals.drafted} drafted accepted"
+        tr("{tokens} in {rounds}", tokens=tokens, rounds=rounds),
+        tr(
+            "{accepted} of {drafted} drafted accepted",
+            accepted=totals.accepted,
+            drafted=totals.drafted,
+        )
         if totals.drafted
-        else "nothing was drafted",
-        panel.ENDED[trace.finish_reason],
+        else tr("nothing was drafted"),
+        tr(panel.ENDED[trace.finish_reason]),
     )
 
 

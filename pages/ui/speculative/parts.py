@@ -8,6 +8,7 @@ from core.decoding.record.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.speculative.timeline import COLUMNS, rounds_for
 from core.figures.speculative.words import EXTRA, rule_words
+from core.language import N_
 from pages.ui.run.figures import constraint
 from pages.ui.run.parts import FigureWindow, PagePart, windows_of
 from pages.ui.speculative import controls
@@ -56,17 +57,19 @@ TIME = PagePart(
     "time", figures.spec_time, lambda view, trace: {"trace": trace, "comparison": view.comparison}
 )
 POSITIONS = PagePart("positions", figures.spec_positions, lambda _, trace: {"trace": trace})
+CALIBRATION = PagePart("calibration", figures.spec_calibration, lambda _, trace: {"trace": trace})
+CLASSES = PagePart("classes", figures.spec_classes, lambda _, trace: {"trace": trace})
 LENGTHS = PagePart(
     "draft-lengths",
     figures.spec_sweep,
     lambda view, trace: view.sweep and {"sweep": view.sweep, "trace": trace},
-    "measure the draft lengths first",
+    N_("measure the draft lengths first"),
 )
 ACCEPTANCE = PagePart(
     "acceptance",
     figures.spec_acceptance,
     lambda view, trace: view.sweep and {"sweep": view.sweep, "trace": trace},
-    "measure the draft lengths first",
+    N_("measure the draft lengths first"),
 )
 FEED = PagePart(
     "feed",
@@ -90,7 +93,7 @@ OUTCOMES = PagePart(
     "outcomes",
     figures.spec_outcomes,
     lambda view, trace: view.counted and {"found": view.counted, "trace": trace},
-    "count the outcomes first",
+    N_("count the outcomes first"),
 )
 TRANSLATION = PagePart(
     "translation",
@@ -106,7 +109,7 @@ EXITS = PagePart(
     "exits",
     figures.spec_exits,
     lambda view, trace: view.exits and {"exits": view.exits, "trace": trace},
-    "measure the exit layers first",
+    N_("measure the exit layers first"),
 )
 SERVER = PagePart(
     "server-speculation",
@@ -133,6 +136,8 @@ PARTS = (
         CONSTRAINT,
         TIME,
         POSITIONS,
+        CALIBRATION,
+        CLASSES,
         LENGTHS,
         ACCEPTANCE,
         TREE,

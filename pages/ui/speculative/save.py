@@ -9,6 +9,7 @@ from core.export.part import Part
 from core.export.web.run_page import PAPER, NamedTable
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
+from core.figures.speculative.drafts.patterns import pattern_words
 from core.figures.speculative.lossless import lossless_words
 from core.figures.speculative.metrics import (
     latency_words,
@@ -21,6 +22,7 @@ from core.figures.speculative.same import identity_words
 from core.figures.speculative.sources.exits import exit_words
 from core.figures.speculative.time import verdict
 from core.figures.speculative.words import emitted, kind_color
+from core.language import tr
 from pages.ui.run.files import save
 from pages.ui.run.files.archive import Tables
 from pages.ui.run.parts import saved_parts
@@ -52,9 +54,16 @@ def _notes(view: SpecView, trace: Trace) -> list[NamedTable]:
     if view.comparison is not None:
         notes.append((verdict(view.comparison), None))
         notes.append((latency_words(view.comparison), spec_latency_data(view.comparison)))
-    notes.append(("Metrics of this run.", spec_metrics_data(trace, view.comparison, view.sweep)))
+    notes.append(
+        (tr("Metrics of this run."), spec_metrics_data(trace, view.comparison, view.sweep))
+    )
+    if pattern := pattern_words(trace):
+        notes.append((pattern, None))
+    rejected = figures.spec_rejections_data(trace)
+    if len(rejected):
+        notes.append((tr("Rejected tokens."), rejected))
     if view.sweep is not None:
-        notes.append(("Draft lengths, measured.", figures.spec_sweep_data(view.sweep)))
+        notes.append((tr("Draft lengths, measured."), figures.spec_sweep_data(view.sweep)))
     if view.exits is not None:
         notes.append((exit_words(view.exits), figures.spec_exits_data(view.exits)))
     if view.scored is not None:
@@ -64,8 +73,10 @@ def _notes(view: SpecView, trace: Trace) -> list[NamedTable]:
         sentence = lossless_words(view.counted, config.acceptance, claims=config.lossless)
         notes.append((sentence, figures.spec_outcomes_data(view.counted)))
     if view.alone is not None:
-        notes.append((f"Beside the target alone: {identity_words(trace, view.alone)}", None))
+        notes.append(
+            (tr("Beside the target alone: {words}", words=identity_words(trace, view.alone)), None)
+        )
     if view.three is not None:
         frame = figures.spec_enumeration_data(view.three.table, controls.NAMES)
-        notes.append(("One verification on three tokens, enumerated.", frame))
+        notes.append((tr("One verification on three tokens, enumerated."), frame))
     return notes

@@ -10,6 +10,7 @@ from core import figures
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import config_caption
+from core.language import N_, tr
 from pages.ui.resources import models
 from pages.ui.run import jobs, shared
 from pages.ui.run.figures import figure
@@ -19,7 +20,7 @@ from pages.ui.speculative import controls, measurement, parts
 from pages.ui.speculative.state import ServerRun, SpecView
 from pages.ui.widgets import table
 
-_HINT = "One request: the server drafts, judges and draws, and tells how much it accepted."
+_HINT = N_("One request: the server drafts, judges and draws, and tells how much it accepted.")
 
 
 def is_there() -> bool:
@@ -29,14 +30,17 @@ def is_there() -> bool:
 
 def draw(view: SpecView, trace: Trace) -> None:
     """The run by the server, its rounds or positions, and the table."""
-    measurement.row(view, "server", "Run speculation on the server", _start, _HINT)
+    measurement.row(view, "server", N_("Run speculation on the server"), _start, _HINT)
     run = view.server
     if run is not None:
         figure.chart(parts.SERVER.part(view, trace), (view.number, run))
         table.draw("server-counts", figures.server_speculation_data(run.speculation))
         st.caption(
-            "Counters of the server's /metrics before and after the run: what it served to others "
-            "meanwhile counts too. Rounds come with --per-request-spec-decode-metrics detailed."
+            tr(
+                "Counters of the server's /metrics before and after the run: what it served to "
+                "others meanwhile counts too. Rounds come with --per-request-spec-decode-metrics "
+                "detailed."
+            )
         )
 
 
@@ -56,7 +60,7 @@ def _run(job: Job, request: Request, config: ByEngine) -> ServerRun | None:
 
     model = jobs.load(job, request.model)
     prompt = request.prompt_for(model)
-    speculation = job.compute("The server runs", speculation_in_a_run, model, prompt, config)
+    speculation = job.compute(N_("The server runs"), speculation_in_a_run, model, prompt, config)
     return (
         None
         if speculation is None

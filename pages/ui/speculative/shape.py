@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.decoding.speculative.sources import SOURCES, DraftSource
+from core.language import N_
 from pages.ui.widgets.controls.control import Number, Read
 from pages.ui.widgets.controls.options import Menu, Segments
 
@@ -40,19 +41,19 @@ def shape_keys(read: Read) -> list[str]:
 
 
 SHAPE_ROWS = (
-    Menu("tree", "Shape of the draft", CHAIN,
-        {CHAIN: "chain", "2.1.1": "tree 2,1,1", "3.2.1": "tree 3,2,1", "4.2.2": "tree 4,2,2",
-         DYNAMIC: "dynamic tree"},
+    Menu("tree", N_("Shape of the draft"), CHAIN,
+        {CHAIN: N_("chain"), "2.1.1": N_("tree 2,1,1"), "3.2.1": N_("tree 3,2,1"),
+         "4.2.2": N_("tree 4,2,2"), DYNAMIC: N_("dynamic tree")},
         field="tree_widths", acts=_is_static, free=lambda: True,
         to_field=lambda chosen: "" if chosen == DYNAMIC else chosen.replace(".", ","),
         from_field=lambda widths: widths.replace(",", ".") or None,
-        help="A tree drafts several candidates for a position, which the target scores in one "
+        help=N_("A tree drafts several candidates for a position, which the target scores in one "
         "forward. Type the widths of its levels: 3,2,1 drafts 3 tokens, 2 after each, 1 after "
-        "each of these. A dynamic tree has the paths that the draft finds likeliest."),
-    Number("tree_nodes", "Nodes of the tree", 12, 1, 64, field="tree_nodes", acts=_is_dynamic),
-    Segments("tree_picks", "Candidates", "top_k",
-        {"top_k": "Likeliest", "without_replacement": "Drawn",
-         "with_replacement": "Drawn with replacement"},
+        "each of these. A dynamic tree has the paths that the draft finds likeliest.")),
+    Number("tree_nodes", N_("Nodes of the tree"), 12, 1, 64, field="tree_nodes", acts=_is_dynamic),
+    Segments("tree_picks", N_("Candidates"), "top_k",
+        {"top_k": N_("Likeliest"), "without_replacement": N_("Drawn"),
+         "with_replacement": N_("Drawn with replacement")},
         field="tree_picks", acts=_is_static,
-        help="The draft's likeliest tokens, or draws from its distribution."),
+        help=N_("The draft's likeliest tokens, or draws from its distribution.")),
 )  # fmt: skip

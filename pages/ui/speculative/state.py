@@ -21,6 +21,7 @@ from core.decoding.speculative.types import DraftRound
 from core.figures.opening import telling_token
 from core.figures.speculative.timeline import COLUMNS, PHONE_COLUMNS, rounds_for
 from core.figures.speculative.words import EXTRA, EmittedToken, token_at
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run import address
@@ -31,9 +32,9 @@ from pages.ui.widgets.controls import link
 # The key of the text's strip of tokens.
 STRIP = "spec-strip"
 TOKEN, _OWN = "token", "own"
-_NO_TOKEN = (
-    "{} in the link is no token of this run (numbers in links begin at 0): its most telling one is "
-    "selected."
+_NO_TOKEN = N_(
+    "{word} in the link is no token of this run (numbers in links begin at 0): its most telling "
+    "one is selected."
 )
 _NOWHERE = (-1, 0)
 # Width of the timeline beside the text in a window of 1280 px.
@@ -103,9 +104,8 @@ class SpecView(View):
             if source != "example" or st.query_params.get(platform.key("run")) != "1":
                 self.linked = None
                 if not there:
-                    link.report(
-                        _NO_TOKEN.format(link.quoted(st.query_params.get(platform.key(TOKEN), "")))
-                    )
+                    word = link.quoted(st.query_params.get(platform.key(TOKEN), ""))
+                    link.report(tr(_NO_TOKEN, word=word))
 
     @property
     def place_of_token(self) -> int | None:

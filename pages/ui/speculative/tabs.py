@@ -8,59 +8,70 @@ from functools import partial
 import streamlit as st
 
 from core.decoding.constraints.reading import constrained_position
-from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
+from core.decoding.speculative.analysis.rejections import rejection_at
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.tree.shape import path_to
-from core.decoding.speculative.types import DraftToken
+from core.decoding.speculative.types import CacheSizes, DraftToken
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.base.paper import Paper
 from core.figures.constraint.words import standing_words
+from core.figures.speculative.drafts.patterns import pattern_words
+from core.figures.speculative.drafts.rejections import rejection_words
 from core.figures.speculative.words import (
     EXTRA,
     emitted,
     extra_kind,
     extra_words,
     is_greedy,
-    kind_words,
+    round_words,
     rule_of,
+    shown_kind,
     token_at,
     verification_words,
-    where_words,
 )
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.run import address
 from pages.ui.run.display import go_on, later, panel
 from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import constraint, figure, pager
 from pages.ui.shell import glossary
-from pages.ui.speculative import feed, lossless, parts, server, state, time
+from pages.ui.speculative import feed, lossless, parts, rejections, server, state, time
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import ahead, play, style, words
 from pages.ui.widgets.controls import link
 from pages.ui.widgets.controls.control import value
 
-_NOTICE = """
+_NOTICE = N_("""
 ## What to notice
 
 - Every round ends with a token of the target's own: in place of the first rejected token, or as a
   bonus after a draft that was accepted whole. So each round adds at least one token.
-- {}
+- {rule}
 - All drafted tokens after a rejection are lost. A longer draft loses more of them.
 - A high acceptance rate alone makes nothing faster: the draft's own forwards take time too. The
   tab Time measures both.
-"""
+""")
 _OF_THE_RULE: dict[Acceptance, str] = {
-    "speculative": "A token that the target finds likelier than the draft does is never rejected. "
-    "Where the draft gives it too much probability, a random number decides.",
-    "block": "The draft is judged as a whole: a token may be accepted because a later one is. So "
-    "at least as many tokens are accepted as with speculative sampling, in expectation.",
-    "exact": "The target draws a token of its own at every position, and the drafted one passes "
-    "only if it is the same. So fewer tokens are accepted.",
-    "typical": "No random number is used: a token passes if its target_prob lies above a "
-    "threshold, which is lower where the target's entropy is higher.",
+    "speculative": N_(
+        "A token that the target finds likelier than the draft does is never rejected. Where the "
+        "draft gives it too much probability, a random number decides."
+    ),
+    "block": N_(
+        "The draft is judged as a whole: a token may be accepted because a later one is. So at "
+        "least as many tokens are accepted as with speculative sampling, in expectation."
+    ),
+    "exact": N_(
+        "The target draws a token of its own at every position, and the drafted one passes only "
+        "if it is the same. So fewer tokens are accepted."
+    ),
+    "typical": N_(
+        "No random number is used: a token passes if its target_prob lies above a threshold, which "
+        "is lower where the target's entropy is higher."
+    ),
 }
-_GREEDY = (
+_GREEDY = N_(
     "At temperature 0 no random number is used: a token passes only if it is the target's most "
     "probable one."
 )
@@ -68,7 +79,7 @@ _GREEDY = (
 
 def notice(trace: Trace) -> str:
     """Return the notes for the reader, under the acceptance rule of the run."""
-    return _NOTICE.format(_GREEDY if is_greedy(trace) else _OF_THE_RULE[rule_of(trace)])
+    return tr(_NOTICE, rule=tr(_GREEDY if is_greedy(trace) else _OF_THE_RULE[rule_of(trace)]))
 
 
 STRIP, TIMELINE, TOKEN, LOOKS = "spec-text", "spec-rounds", "spec-verification", "spec-looks"
@@ -84,6 +95,8 @@ def draw(view: SpecView, trace: Trace) -> bool:
             platform.part(_one_token, key=TOKEN)(view, trace)
         with st.container(key=platform.key("notice")):
             st.markdown(glossary.marked(notice(trace)))
+            if pattern := pattern_words(trace):
+                st.text(pattern)
             panel.made_by(settings_caption(trace))
         with st.container():
             platform.part(_looks, key=LOOKS)(view, trace)
@@ -109,13 +122,14 @@ def _looks(view: SpecView, trace: Trace) -> None:
             *(view, trace, parts.CONSTRAINT, view.place_of_token),
             on_click=partial(_in_text, view, trace),
         ),
-        "time": Tab("Time", partial(time.draw, view, trace)),
-        "metrics": Tab("Acceptance and metrics", partial(time.metrics, view, trace)),
-        "feed": Tab("Input of the target", partial(feed.draw, view, trace)),
-        "lossless": Tab("Losslessness", partial(lossless.draw, view, trace)),
+        "time": Tab(N_("Time"), partial(time.draw, view, trace)),
+        "metrics": Tab(N_("Acceptance and metrics"), partial(time.metrics, view, trace)),
+        "rejections": Tab(N_("Rejections"), partial(rejections.draw, view, trace, _show)),
+        "feed": Tab(N_("Input of the target"), partial(feed.draw, view, trace)),
+        "lossless": Tab(N_("Losslessness"), partial(lossless.draw, view, trace)),
     }
     if server.is_there():
-        drawings["server"] = Tab("The server's speculation", partial(server.draw, view, trace))
+        drawings["server"] = Tab(N_("The server's speculation"), partial(server.draw, view, trace))
     panel.tabs("spec-look", drawings, ready=("time", "metrics"))
     panel.watch(view)
 
@@ -178,7 +192,7 @@ def _one_token(view: SpecView, trace: Trace) -> None:
 def _verification(view: SpecView, trace: Trace) -> None:
     """The selected token: its verification as a figure and in words."""
     if view.token is None:
-        st.text("No token is selected: click one in the text or in the grid.")
+        st.text(tr("No token is selected: click one in the text or in the grid."))
         return
     at, place = view.token
     prefetch = _prefetch(view, trace)
@@ -224,10 +238,13 @@ def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
         if isinstance(token, DraftToken)
         else extra_words(step, rule, greedy=greedy)
     )
+    rejected = rejection_at(trace, at, place)
+    if rejected is not None:
+        origin = f"{rejection_words(trace, rejected)}\n{origin}"
     allowed = constrained_position(trace, at, place)
     return {
-        "token-where": f"Round {nth(at)}, {where_words(step, place)}",
-        "token-kind": kind_words(kind),
+        "token-where": round_words(step, at, place),
+        "token-kind": shown_kind(kind),
         "token-text": visible_token(token.text, 60),
         "token-words": f"{origin}\n{standing_words(trace, allowed)}" if allowed else origin,
     }
@@ -254,7 +271,7 @@ def _facts(view: SpecView, trace: Trace, at: int, place: int, prefetch: ahead.Pr
         if isinstance(token, DraftToken):
             if token.outcome == "rejected" and step.recovered is not None:
                 st.button(
-                    "Show the replacement",
+                    tr("Show the replacement"),
                     key=platform.key("to-recovered"),
                     icon=":material/my_location:",
                     on_click=_show,
@@ -262,7 +279,7 @@ def _facts(view: SpecView, trace: Trace, at: int, place: int, prefetch: ahead.Pr
                 )
         elif step.recovered is not None:
             st.button(
-                "Show the rejected token",
+                tr("Show the rejected token"),
                 key=platform.key("to-rejected"),
                 icon=":material/my_location:",
                 on_click=_show,
@@ -289,22 +306,40 @@ def ids_up_to(trace: Trace, at: int, place: int) -> list[int]:
 
 
 _ENDS = {
-    "room": "Fewer tokens were drafted than the length allows: no more would have fitted.",
-    "confidence": "Drafting ended here by the confidence threshold.",
-    "eos": "Drafting ended with a drafted end of sequence.",
-    "no_match": "The text gave no more tokens to propose.",
+    "room": N_("Fewer tokens were drafted than the length allows: no more would have fitted."),
+    "confidence": N_("Drafting ended here by the confidence threshold."),
+    "eos": N_("Drafting ended with a drafted end of sequence."),
+    "no_match": N_("The text gave no more tokens to propose."),
 }
 
 
 def _ends(trace: Trace, at: int) -> None:
     step = trace.rounds[at]
-    sizes = step.target_cache
-    caches = f"target {sizes.before} → {sizes.peak} → {sizes.after}"
-    if step.draft_cache is not None:
-        draft_sizes = step.draft_cache
-        caches += f", draft {draft_sizes.before} → {draft_sizes.peak} → {draft_sizes.after}"
-    words = f"Cached tokens before the round, at most, after the rollback: {caches}."
+    target, draft = step.target_cache, step.draft_cache
+    values = {"target": _sizes(target)}
+    sentences = [
+        tr(
+            "Cached tokens before the round, at most, after the rollback: target {target}.",
+            **values,
+        )
+        if draft is None
+        else tr(
+            "Cached tokens before the round, at most, after the rollback: target {target}, draft "
+            "{draft}.",
+            draft=_sizes(draft),
+            **values,
+        )
+    ]
     if step.masks:
-        models = "target and draft" if step.draft_cache else "the target"
-        words += f" The constraint of {models} is rolled back to the same token."
-    st.caption(f"{words} {_ENDS.get(step.draft_end, '')}")
+        sentences.append(
+            tr("The constraint of the target is rolled back to the same token.")
+            if draft is None
+            else tr("The constraint of target and draft is rolled back to the same token.")
+        )
+    if end := _ENDS.get(step.draft_end):
+        sentences.append(tr(end))
+    st.caption(" ".join(sentences))
+
+
+def _sizes(cache: CacheSizes) -> str:
+    return f"{cache.before} → {cache.peak} → {cache.after}"

@@ -9,6 +9,7 @@ from core.decoding.speculative.config import SWEPT_LENGTHS
 from core.decoding.speculative.measurement.report import Comparison, LengthSweep
 from core.figures.speculative.metrics import latency_words, spec_latency_data, spec_metrics_data
 from core.figures.speculative.time import verdict
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.run.figures import figure
 from pages.ui.speculative import measurement, parts, work
@@ -20,7 +21,7 @@ from pages.ui.widgets.controls.control import value
 _WIDE = {"metric": 240, "value": 65, "definition": 402, "source": 213}
 _PHONE = {"metric": 100, "value": 60, "definition": 200, "source": 200}
 _FOUR_LINES = 90
-_UNMEASURED = "Runs speculative and target-only decoding in turns on this machine."
+_UNMEASURED = N_("Runs speculative and target-only decoding in turns on this machine.")
 
 
 def draw(view: SpecView, trace: Trace) -> None:
@@ -28,7 +29,7 @@ def draw(view: SpecView, trace: Trace) -> None:
     measurement.row(
         view,
         "comparison",
-        "Measure against the target alone",
+        N_("Measure against the target alone"),
         lambda: work.compare(trace, int(value("repeats"))),
         _UNMEASURED,
         options=("repeats",),
@@ -49,10 +50,14 @@ def _sweep(view: SpecView, trace: Trace) -> None:
     measurement.row(
         view,
         "sweep",
-        f"Measure {len(SWEPT_LENGTHS)} draft lengths",
+        tr("Measure {count} draft lengths", count=len(SWEPT_LENGTHS)),
         lambda: work.sweep(trace),
-        "Measured and predicted speed-up of the draft lengths "
-        f"{', '.join(map(str, SWEPT_LENGTHS[:-1]))} and {SWEPT_LENGTHS[-1]}, three runs each.",
+        tr(
+            "Measured and predicted speed-up of the draft lengths {lengths} and {last}, three runs "
+            "each.",
+            lengths=", ".join(map(str, SWEPT_LENGTHS[:-1])),
+            last=SWEPT_LENGTHS[-1],
+        ),
     )
     sweep = view.sweep
     if sweep is not None:
@@ -75,8 +80,10 @@ def metrics(view: SpecView, trace: Trace) -> None:
     )
     if view.comparison is not None:
         st.caption(
-            "Costs are of the median round; the verdict under “Time” takes "
-            "the average one, which slow rounds make longer."
+            tr(
+                "Costs are of the median round; the verdict under “Time” takes the average one, "
+                "which slow rounds make longer."
+            )
         )
     if missing := unmeasured(view.comparison, view.sweep):
         st.caption(missing)
@@ -86,9 +93,9 @@ def _exits(view: SpecView, trace: Trace) -> None:
     measurement.row(
         view,
         "exits",
-        "Measure the exit layers",
+        N_("Measure the exit layers"),
         lambda: work.exits(trace),
-        "Acceptance of drafts by the target’s first layers, with their likeliest tokens.",
+        N_("Acceptance of drafts by the target’s first layers, with their likeliest tokens."),
     )
     if view.exits is not None:
         figure.chart(parts.EXITS.part(view, trace), (view.number, view.exits), across=True)
@@ -98,10 +105,14 @@ def unmeasured(comparison: Comparison | None, sweep: LengthSweep | None) -> str:
     """Name the missing metrics and the measurements that give them; empty if none is missing."""
     waits = []
     if comparison is None:
-        waits.append("Costs and the expected speed-up follow once the run was measured")
+        waits.append(
+            tr("Costs and the expected speed-up follow once the run was measured under “Time”.")
+        )
     if sweep is None:
         waits.append(
-            "The acceptance at other draft lengths, and the best and the break-even one, follow "
-            "once its lengths were"
+            tr(
+                "The acceptance at other draft lengths, and the best and the break-even one, "
+                "follow once its lengths were under “Time”."
+            )
         )
-    return " ".join(f"{sentence} under “Time”." for sentence in waits)
+    return " ".join(waits)

@@ -8,6 +8,7 @@ from typing import Any
 from core.decoding.counting import place_of
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SCORINGS
+from core.language import N_
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 
@@ -64,7 +65,7 @@ def alone(job: Job, trace: Trace) -> Trace | None:
 
     model = jobs.load_for(job, trace)
     config = target_only(trace.config)  # type: ignore[arg-type]
-    run = job.compute("Target alone", collect, model, trace.prompt_ids, config)
+    run = job.compute(N_("Target alone"), collect, model, trace.prompt_ids, config)
     return job.unless_stopped(run)
 
 

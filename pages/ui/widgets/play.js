@@ -96,12 +96,11 @@ function show(play, count) {
   play.shown = count;
   play.range.value = count;
   const whole = count === end(play) && !play.playing;
-  const word = play.data.word;
-  play.text.textContent = !whole
-    ? count ? `${word}s up to ${count}` : `no ${word} yet`
-    : first || count < all
-      ? `${word}s ${first + 1} to ${count} of ${all}`
-      : `all ${all} ${word}s`;
+  const { texts } = play.data;
+  const text = !whole
+    ? count ? texts.up_to : texts.none
+    : first || count < all ? texts.window : texts.all;
+  play.text.textContent = tr(text, { first: first + 1, count, all });
   play.settled = count >= all && !play.playing;
   document.dispatchEvent(new CustomEvent("de-play", { detail: { slot: play.data.slot, until: whole ? Infinity : count } }));
   lay(play);
@@ -186,7 +185,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   play.data = data;
   play.tell = setTriggerValue;
   play.range.max = data.count;
-  play.range.setAttribute("aria-label", `${data.word[0].toUpperCase()}${data.word.slice(1)}s shown`);
+  play.range.setAttribute("aria-label", data.texts.label);
   follow(play, before);
   const figure = document.querySelector(`.${data.chart}`);
   play.watch.disconnect();

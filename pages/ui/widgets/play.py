@@ -10,12 +10,31 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from core.figures.base.theme import Theme
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
 TurnTo = Callable[[int], None]
+# What is in sight of the chart, by the name of its columns: nothing, a part, a window, all; and the
+# slider's label.
+_TEXTS = {
+    "step": {
+        "none": N_("no step yet"),
+        "up_to": N_("steps up to {count}"),
+        "window": N_("steps {first} to {count} of {all}"),
+        "all": N_("all {all} steps"),
+        "label": N_("Steps shown"),
+    },
+    "round": {
+        "none": N_("no round yet"),
+        "up_to": N_("rounds up to {count}"),
+        "window": N_("rounds {first} to {count} of {all}"),
+        "all": N_("all {all} rounds"),
+        "label": N_("Rounds shown"),
+    },
+}
 
 _HTML = """
 <div class="play">
@@ -70,7 +89,7 @@ def draw(
             "rows": area.get("rows"),
             "first": area["first"],
             "count": count,
-            "word": word,
+            "texts": {name: tr(text) for name, text in _TEXTS[word].items()},
             "like": like or {},
             "box": {side: area[side] for side in ("left", "right", "top", "bottom")},
             "paper": theme.paper,

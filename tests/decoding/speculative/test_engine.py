@@ -300,7 +300,7 @@ def test_prompt_lookup_repeats_what_followed() -> None:
 
 def test_what_is_fed_in_both_ways() -> None:
     (row,) = feed("multi_query", 10, 7, [1, 2])
-    assert row == ((7, 1, 2), (10, 11, 12), 10, 3, (0, 1, 2), 0)
+    assert row == ((7, 1, 2), (10, 11, 12), 10, 3, (0, 1, 2), 0, ())
     rows = feed("batch_expansion", 10, 7, [1, 2])
     assert [row.token_ids for row in rows] == [(7, 7, 7), (7, 1, 1), (7, 1, 2)]
     assert [row.length for row in rows] == [11, 12, 13]

@@ -8,9 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 from ..config import Speculative
 from ..tree.paths import TokenTree, likeliest, next_in_text
+
+
+class Match(NamedTuple):
+    """Earlier occurrence of the last tokens: their number, and the index of its first token."""
+
+    size: int
+    start: int
 
 
 def follow(ids: Sequence[int], config: Speculative, length: int) -> list[int]:
@@ -19,11 +27,19 @@ def follow(ids: Sequence[int], config: Speculative, length: int) -> list[int]:
 
 
 def look_up(ids: Sequence[int], longest: int, length: int, least: int = 1) -> list[int]:
-    """Return the tokens after the first earlier occurrence of the last n tokens, with n falling.
+    """Return at most `length` tokens after the match of `find_match`."""
+    match = find_match(ids, longest, least)
+    if match is None:
+        return []
+    after = match.start + match.size
+    return list(ids[after : after + length])
+
+
+def find_match(ids: Sequence[int], longest: int, least: int = 1) -> Match | None:
+    """Return the first earlier occurrence of the last n tokens, with n falling.
 
     Args:
         longest: the first n.
-        length: maximum number of returned tokens.
         least: the last n.
     """
     held = list(ids)
@@ -31,8 +47,8 @@ def look_up(ids: Sequence[int], longest: int, length: int, least: int = 1) -> li
         ending = held[-size:]
         for start in range(len(held) - size):
             if held[start] == ending[0] and held[start : start + size] == ending:
-                return held[start + size : start + size + length]
-    return []
+                return Match(size, start)
+    return None
 
 
 def branches(ids: Sequence[int], config: Speculative, length: int) -> TokenTree:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....decoding.counting import nth
 from ....decoding.record.trace import Trace
 from ....decoding.speculative.measurement.report import ExitLayer, ExitLayers
+from ....language import N_, tr
 from ...base.figure import TableRows, figure, table
 from ...base.grid import ROW_HEIGHT, Cell, add_grid, frame_of, wide_columns
 from ...base.labels import (
@@ -50,35 +51,54 @@ def spec_exits_data(exits: ExitLayers, *, first: int = 0, columns: int | None = 
 def exit_words(exits: ExitLayers) -> str:
     """Return a sentence on the exit with the highest expected speed-up."""
     if not exits.exits:
-        return "The target has one layer only: there is no earlier exit."
+        return tr("The target has one layer only: there is no earlier exit.")
     best = max(exits.exits, key=exits.speedup)
     speedup = exits.speedup(best)
-    pays = "the fastest exit is" if speedup > 1 else "no exit pays; the best is"
-    return (
-        f"If a forward costs its share of the {exits.layers} layers and {exits.draft_length} "
-        f"tokens are drafted a round, {pays} after layer {best.layer}: {speedup:.2f} "
-        "times the speed of the target alone."
+    values = {
+        "layers": exits.layers,
+        "length": exits.draft_length,
+        "layer": best.layer,
+        "speedup": speedup,
+    }
+    if speedup > 1:
+        return tr(
+            "If a forward costs its share of the {layers} layers and {length} tokens are drafted a "
+            "round, the fastest exit is after layer {layer}: {speedup:.2f} times the speed of the "
+            "target alone.",
+            **values,
+        )
+    return tr(
+        "If a forward costs its share of the {layers} layers and {length} tokens are drafted a "
+        "round, no exit pays; the best is after layer {layer}: {speedup:.2f} times the speed of "
+        "the target alone.",
+        **values,
     )
 
 
 @figure(
-    "Acceptance by exit layer",
+    N_("Acceptance by exit layer"),
     settings_caption,
     spec_exits_data,
     subtitle=lambda exits, theme, part: (
-        not part.whole and f"{part.words}.",
+        not part.whole and f"{tr(part.words)}.",
         theme.in_words(
-            "Each row: the likeliest token if the model ended after that layer, and the mean "
-            "acceptance of its drafts. {Hue}: the token's probability."
+            tr(
+                "Each row: the likeliest token if the model ended after that layer, and the mean "
+                "acceptance of its drafts. {Hue}: the token's probability."
+            )
         ),
         exit_words(exits),
     ),
     alt=lambda exits: (
-        "Grid of the likeliest token after each exit layer, by the run's tokens.",
-        "; ".join(f"layer {one.layer}: {percent(one.alpha)} accepted" for one in exits.exits) + ".",
+        tr("Grid of the likeliest token after each exit layer, by the run's tokens."),
+        "; ".join(
+            tr("layer {layer}: {rate} accepted", layer=one.layer, rate=percent(one.alpha))
+            for one in exits.exits
+        )
+        + ".",
         exit_words(exits),
     ),
-    key=lambda theme: [[(theme.accent, "the token that came out", "<b>□</b>")]],
+    key=lambda theme: [[(theme.accent, tr("the token that came out"), "<b>□</b>")]],
 )
 def spec_exits(
     exits: ExitLayers,
@@ -113,18 +133,19 @@ def spec_exits(
         below=40,
     )
     frame = frame_of([0.0] * len(texts), width, max(len(texts), 3))
-    add_grid(sheet, cells, names, numbers, frame, None, names=("token", "came out"))
+    add_grid(sheet, cells, names, numbers, frame, None, names=(tr("token"), tr("came out")))
     part.tell(sheet, wide_columns)
     return sheet
 
 
 def _name(exit_layer: ExitLayer) -> str:
-    return f"layer{NBSP}{exit_layer.layer}:{NBSP}<b>{percent(exit_layer.alpha)}</b>"
+    layer = tr("layer{nbsp}{layer}", nbsp=NBSP, layer=exit_layer.layer)
+    return f"{layer}:{NBSP}<b>{percent(exit_layer.alpha)}</b>"
 
 
 def _cells(exits: ExitLayers, column: int, at: int) -> list[Cell]:
     height, text = len(exits.exits), exits.texts[at]
-    came_out = f"<b>token {nth(at)}: {show_token(text, 40)}</b>"
+    came_out = f"<b>{tr('token {nth}', nth=nth(at))}: {show_token(text, 40)}</b>"
     key = (at, exits.token_ids[at])
     return [
         Cell(column, -1, None, text, came_out, key),
@@ -136,8 +157,16 @@ def _cells(exits: ExitLayers, column: int, at: int) -> list[Cell]:
                 cell.text,
                 lines(
                     came_out,
-                    f"after layer {one.layer}: {show_token(cell.text, 40)} {percent(cell.prob)}",
-                    f"a token drafted here is accepted with probability {percent(cell.accept)}",
+                    tr(
+                        "after layer {layer}: {token} {prob}",
+                        layer=one.layer,
+                        token=show_token(cell.text, 40),
+                        prob=percent(cell.prob),
+                    ),
+                    tr(
+                        "a token drafted here is accepted with probability {prob}",
+                        prob=percent(cell.accept),
+                    ),
                 ),
                 key,
                 ringed=cell.token_id == exits.token_ids[at],

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ....decoding.counting import nth
 from ....decoding.record.trace import Trace
 from ....decoding.speculative.types import DraftRound
+from ....language import N_, tr
 from ...base.axes import axis, bare_axis
 from ...base.figure import TableRows, figure, table
 from ...base.labels import escaped, lines, settings_caption, show_token, table_text, visible_token
@@ -16,7 +17,7 @@ from ...base.marks import add_line, overlaid, token_cells
 from ...base.paper import SCREEN, SMALL, Paper
 from ...base.sheet import Sheet
 from ...base.theme import LIGHT, Theme
-from ..words import kind_color, kind_words, soft_color
+from ..words import kind_color, kind_words, shown_kind, soft_color
 
 _LEFT, _ROW, _CHARACTER = 64, 34, 7.25
 
@@ -59,18 +60,26 @@ def spec_translation_data(trace: Trace, at: int) -> TableRows:
 
 
 @figure(
-    "Translation of the draft",
+    N_("Translation of the draft"),
     settings_caption,
     spec_translation_data,
-    subtitle="The draft has another tokenizer: its text is cut into the target's tokens. A dotted "
-    "line marks a cut that both have.",
+    subtitle=N_(
+        "The draft has another tokenizer: its text is cut into the target's tokens. A dotted "
+        "line marks a cut that both have."
+    ),
     alt=lambda step: (
-        "Two rows of tokens over the same text.",
-        "The draft's: " + " ".join(visible_token(t.text, 24) for t in step.translation) + ".",
-        "The target's: " + " ".join(visible_token(t.text, 24) for t in step.drafted) + ".",
+        tr("Two rows of tokens over the same text."),
+        tr(
+            "The draft's: {tokens}.",
+            tokens=" ".join(visible_token(t.text, 24) for t in step.translation),
+        ),
+        tr(
+            "The target's: {tokens}.",
+            tokens=" ".join(visible_token(t.text, 24) for t in step.drafted),
+        ),
     ),
     key=lambda theme: [
-        [(kind_color(kind, theme), kind_words(kind)) for kind in ("accepted", "rejected")]
+        [(kind_color(kind, theme), shown_kind(kind)) for kind in ("accepted", "rejected")]
     ],
 )
 def spec_translation(
@@ -79,7 +88,7 @@ def spec_translation(
     """Draw a round's draft tokens above the target's tokens, both over the same characters."""
     step = trace.rounds[at]
     if not step.translation:
-        return "The draft proposed nothing in this round."
+        return tr("The draft proposed nothing in this round.")
     above, below = (
         spans([token.text for token in tokens]) for tokens in (step.translation, step.drafted)
     )
@@ -96,14 +105,14 @@ def spec_translation(
         key_offset=8,
     )
     sheet.traces = [
-        _row(above, 0, [theme.panel] * len(above), theme, room, "draft"),
-        _row(below, 2, _colors(step, theme), theme, room, "target", above),
+        _row(above, 0, [theme.panel] * len(above), theme, room, N_("draft")),
+        _row(below, 2, _colors(step, theme), theme, room, N_("target"), above),
     ]
     sheet.layout |= overlaid(SMALL) | {
         "xaxis": bare_axis(theme, range=[0, max(end, 12)]),
         "yaxis": axis(
             theme, range=[2.6, -0.6], showgrid=False, showline=False,
-            tickmode="array", tickvals=[0, 2], ticktext=["draft", "target"],
+            tickmode="array", tickvals=[0, 2], ticktext=[tr("draft"), tr("target")],
         ),
     }  # fmt: skip
     shared = {span.end for span in above} & {span.end for span in below}
@@ -127,8 +136,9 @@ def _row(
 ) -> dict[str, object]:
     hovers = [
         lines(
-            f"<b>{name}: {show_token(span.text, 40)}</b>",
-            bool(sources) and "from " + escaped(" | ".join(made_of(span, sources))),
+            f"<b>{tr(name)}: {show_token(span.text, 40)}</b>",
+            bool(sources)
+            and tr("from {tokens}", tokens=escaped(" | ".join(made_of(span, sources)))),
         )
         for span in row
     ]

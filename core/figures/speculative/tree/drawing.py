@@ -11,6 +11,7 @@ from ....decoding.record.trace import Trace
 from ....decoding.speculative.rounds import candidate_of
 from ....decoding.speculative.tree.shape import children_of, path_to
 from ....decoding.speculative.types import DraftRound
+from ....language import N_, tr
 from ...base.axes import bare_axis, top_axis
 from ...base.figure import TableRows, figure, table
 from ...base.labels import escaped, lines, percent, settings_caption, table_text, visible_token
@@ -19,12 +20,22 @@ from ...base.measure import fitted
 from ...base.paper import SCREEN, Paper
 from ...base.sheet import Sentences, Sheet
 from ...base.theme import LIGHT, Theme
-from ..words import KINDS, SIGNS, Kind, extra_kind, kind_color, kind_words, number, soft_color
+from ..words import (
+    KINDS,
+    SIGNS,
+    Kind,
+    extra_kind,
+    kind_color,
+    kind_words,
+    number,
+    shown_kind,
+    soft_color,
+)
 
 _ROW, _CELL = 44, 0.74
 _WIDEST = 6.0
 _LEFT, _MARGIN = 8, 8
-NO_TREE = "This round drafted nothing."
+NO_TREE = N_("This round drafted nothing.")
 
 
 class _Box(NamedTuple):
@@ -85,8 +96,14 @@ def _boxes(step: DraftRound, at: int) -> list[_Box]:
         prob, joint = draft_prob_of(step, node), joint_prob_of(step, node)
         hover = lines(
             f"<b>{escaped(visible_token(token.text, 40))}</b>",
-            f"round {nth(at)} · position {nth(depths[node])} · {kind_words(token.outcome)}",
-            prob is not None and f"draft {percent(prob)}, joint {percent(joint or 0.0)}",
+            tr(
+                "round {round} · position {position} · {kind}",
+                round=nth(at),
+                position=nth(depths[node]),
+                kind=shown_kind(token.outcome),
+            ),
+            prob is not None
+            and tr("draft {prob}, joint {joint}", prob=percent(prob), joint=percent(joint or 0.0)),
             f"target_prob {percent(token.target_prob)}",
             f"accept_prob {number(token.accept_prob)}",
         )
@@ -99,8 +116,8 @@ def _boxes(step: DraftRound, at: int) -> list[_Box]:
         row = rows[end] if step.bonus is not None else below
         hover = lines(
             f"<b>{escaped(visible_token(extra.text, 40))}</b>",
-            f"round {nth(at)} · {kind_words(extra_kind(step))}",
-            f"drawn with {percent(extra.prob)}",
+            tr("round {round} · {kind}", round=nth(at), kind=shown_kind(extra_kind(step))),
+            tr("drawn with {prob}", prob=percent(extra.prob)),
         )
         column = len(step.accepted) + 1
         boxes.append(
@@ -133,26 +150,40 @@ def _alt(step: DraftRound, at: int) -> Sentences:
     rejected = sum(token.outcome == "rejected" for token in step.drafted)
     extra = step.extra
     return (
-        f"Tree of round {nth(at)}: {counted(len(step.drafted), 'drafted token')} at "
-        f"{counted(step.depth, 'position')}, {len(step.accepted)} accepted, {rejected} rejected.",
-        path and f"Accepted: {visible_token(path, 100)}.",
-        extra is not None and f"Then {kind_words(extra_kind(step))}: {visible_token(extra.text)}.",
+        tr(
+            "Tree of round {round}: {tokens} at {positions}, {accepted} accepted, {rejected} "
+            "rejected.",
+            round=nth(at),
+            tokens=counted(len(step.drafted), "drafted token"),
+            positions=counted(step.depth, "position"),
+            accepted=len(step.accepted),
+            rejected=rejected,
+        ),
+        path and tr("Accepted: {path}.", path=visible_token(path, 100)),
+        extra is not None
+        and tr(
+            "Then {kind}: {token}.",
+            kind=shown_kind(extra_kind(step)),
+            token=visible_token(extra.text),
+        ),
     )
 
 
 @figure(
-    "The tree of drafts",
+    N_("The tree of drafts"),
     settings_caption,
     spec_tree_data,
-    subtitle="A column is a position; a percentage is the draft’s own probability. Candidates of a "
-    "token are verified from top to bottom.",
+    subtitle=N_(
+        "A column is a position; a percentage is the draft’s own probability. Candidates of a "
+        "token are verified from top to bottom."
+    ),
     alt=_alt,
-    key=lambda theme: [[(kind_color(k, theme), kind_words(k), SIGNS[k]) for k in KINDS]],
+    key=lambda theme: [[(kind_color(k, theme), shown_kind(k), SIGNS[k]) for k in KINDS]],
 )
 def spec_tree(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """Draw the drafted tokens of round `at` as a tree, with the accepted path."""
     if not 0 <= at < len(trace.rounds) or not trace.rounds[at].drafted:
-        return NO_TREE
+        return tr(NO_TREE)
     step = trace.rounds[at]
     boxes = _boxes(step, at)
     columns = max(box.column for box in boxes)
@@ -174,7 +205,10 @@ def spec_tree(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
             theme,
             [0.5 - _CELL / 2 - 0.35, columns + _CELL / 2 + 0.02],
             [*range(1, columns + 1)],
-            [f"position {nth(0)}", *(str(nth(depth)) for depth in range(1, columns))],
+            [
+                tr("position {position}", position=nth(0)),
+                *(str(nth(depth)) for depth in range(1, columns)),
+            ],
         ),
         "yaxis": bare_axis(theme, range=[height - 0.5, -0.5]),
     }

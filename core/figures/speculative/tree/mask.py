@@ -9,6 +9,7 @@ from ....decoding.counting import nth, span_key
 from ....decoding.record.trace import Trace
 from ....decoding.speculative.tree.shape import path_to
 from ....decoding.speculative.types import DraftRound
+from ....language import N_, tr
 from ...base.axes import axis, top_axis
 from ...base.figure import TableRows, figure, table
 from ...base.labels import escaped, settings_caption, table_text, visible_token
@@ -59,31 +60,36 @@ def _pending(trace: Trace, at: int) -> str:
 
 
 @figure(
-    "Attention mask of the drafts",
+    N_("Attention mask of the drafts"),
     settings_caption,
     spec_mask_data,
     subtitle=lambda step: (
-        f"A row is a token that the target was fed behind {step.target_cache.before} cached ones; "
-        "it attends to the columns that are filled.",
-        "The legend names the mark of the rows that stay in the cache.",
+        tr(
+            "A row is a token that the target was fed behind {cached} cached ones; it attends to "
+            "the columns that are filled.",
+            cached=step.target_cache.before,
+        ),
+        tr("The legend names the mark of the rows that stay in the cache."),
     ),
-    alt=lambda step, at: (
-        f"Attention mask of round {nth(at)}: {len(step.drafted) + 1} fed tokens, each attends to "
-        f"itself and to the tokens before it in the tree; {len(step.accepted) + 1} rows stay in "
-        "the cache."
+    alt=lambda step, at: tr(
+        "Attention mask of round {round}: {fed} fed tokens, each attends to itself and to the "
+        "tokens before it in the tree; {kept} rows stay in the cache.",
+        round=nth(at),
+        fed=len(step.drafted) + 1,
+        kept=len(step.accepted) + 1,
     ),
     key=lambda theme: [
         [
-            (kind_color("accepted", theme), "attends, stays in the cache"),
-            (theme.muted, "attends, is removed"),
-            (theme.panel, "doesn’t attend"),
+            (kind_color("accepted", theme), tr("attends, stays in the cache")),
+            (theme.muted, tr("attends, is removed")),
+            (theme.panel, tr("doesn’t attend")),
         ]
     ],
 )
 def spec_mask(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """Draw which fed tokens of round `at` attend to which, and whose cache rows are kept."""
     if not 0 <= at < len(trace.rounds) or not trace.rounds[at].drafted:
-        return NO_TREE
+        return tr(NO_TREE)
     step, count = trace.rounds[at], len(trace.rounds[at].drafted) + 1
     side = max(_LEAST, min(_SQUARE, (paper.width - _NAMES - _MARGIN) / count))
     named = side >= 13
@@ -153,7 +159,7 @@ def _add_squares(sheet: Sheet, step: DraftRound, texts: Sequence[str]) -> None:
                 [""] * len(shown),
                 [
                     f"{escaped(visible_token(texts[row + 1]))} → "
-                    f"{escaped(visible_token(texts[column + 1]))}<br>{name}"
+                    f"{escaped(visible_token(texts[column + 1]))}<br>{tr(name)}"
                     for row, column in shown
                 ],
                 color,

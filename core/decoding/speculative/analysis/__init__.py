@@ -1,0 +1,1 @@
+"""Numbers about the drafts of a recorded run; torch-free."""

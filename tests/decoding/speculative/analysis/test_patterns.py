@@ -1,0 +1,106 @@
+"""Patterns of broken drafts, in runs of the embedded models with drafts broken on purpose."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from core import Shaping, Speculative, Trace, collect, load_model
+from core.decoding.speculative.analysis.patterns import Pattern, pattern_of
+from core.decoding.speculative.sources import SOURCES
+from core.figures.speculative.drafts.patterns import pattern_words
+from tests.decoding.speculative.analysis.broken_drafts import BrokenDraft
+
+PROMPTS = (
+    "Once upon a time",
+    "The little dog was sad because",
+    'Tom and Lily went to the park. They saw a big tree. Tom said, "',
+    "One day, a girl named Sue found a red ball. She",
+    "2 + 3 = 5. 4 + 4 = 8. 1 + 2 =",
+    "At night, the stars",
+)
+TARGET, DRAFT = "embedded:target", "embedded:draft"
+
+
+def run(
+    prompt: str, draft: object = None, *, temperature: float = 1.0, **settings: object
+) -> Trace:
+    shaping = Shaping(temperature=temperature)
+    config = Speculative(draft_length=3, max_new_tokens=40, shaping=shaping, **settings)
+    return collect(load_model(TARGET), prompt, config, draft=draft)
+
+
+def found(trace: Trace) -> Pattern:
+    pattern = pattern_of(trace)
+    assert pattern is not None
+    return pattern
+
+
+def noise(vocab_size: int) -> Tensor:
+    return 3 * torch.randn(vocab_size, generator=torch.Generator().manual_seed(3))
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize("flat", [False, True])
+def test_constant_logits_are_a_constant_draft(temperature: float, flat: bool) -> None:
+    model = load_model(DRAFT)
+    row = torch.zeros(model.vocab_size) if flat else noise(model.vocab_size)
+    draft = BrokenDraft(model, change=lambda logits: row.expand(logits.shape))
+    trace = run(PROMPTS[0], draft, temperature=temperature)
+    pattern = found(trace)
+    assert pattern.name == "constant_draft"
+    assert pattern.rounds == pattern.of == len([step for step in trace.rounds if step.drafted])
+    assert pattern_words(trace).startswith("Constant draft: ")
+
+
+def test_logits_that_hardly_change_are_a_constant_draft() -> None:
+    """The probabilities differ everywhere, the drafted token does not."""
+    model = load_model(DRAFT)
+    ahead = torch.nn.functional.one_hot(torch.tensor(500), model.vocab_size).bool()
+    draft = BrokenDraft(model, change=lambda row: row.where(~ahead, row.amax(-1, True) + 1))
+    trace = run(PROMPTS[0], draft, temperature=0.0)
+    pattern = found(trace)
+    assert pattern.name == "constant_token"
+    assert pattern.token == trace.rounds[0].drafted[0].text
+    assert repr(pattern.token.strip())[1:-1] in pattern_words(trace)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_ids_of_another_vocabulary_are_a_wrong_template(temperature: float) -> None:
+    """A draft whose ids mean other tokens is sure, and never in agreement."""
+    model = load_model(DRAFT)
+    order = torch.randperm(model.vocab_size, generator=torch.Generator().manual_seed(3))
+    draft = BrokenDraft(model, change=lambda logits: logits[..., order])
+    pattern = found(run(PROMPTS[0], draft, temperature=temperature))
+    assert pattern.name == "other_text" and pattern.sure > 0.5 and pattern.overlap < 0.02
+
+
+def test_another_prompt_is_a_wrong_template() -> None:
+    model = load_model(DRAFT)
+    other = model.encode("The cat sat on the mat and it was very happy.")
+    trace = run(PROMPTS[0], BrokenDraft(model, prompt=other), temperature=0.0)
+    pattern = found(trace)
+    assert pattern.name == "other_start" and pattern.rounds == 2 and pattern.later >= 0.3
+    assert "another prompt or chat template" in pattern_words(trace)
+    honest = run(PROMPTS[0], model, temperature=0.0)
+    assert honest.token_ids == trace.token_ids, "a greedy run keeps the target's text"
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize("drafter", [name for name in SOURCES if name != "other_tokenizer"])
+def test_an_honest_draft_is_not_accused(drafter: str, temperature: float) -> None:
+    """A weak one neither: the first layer alone, or a copy of the text."""
+    draft = {"model": DRAFT, "head": "embedded:head"}.get(drafter)
+    model = load_model(draft) if draft else None
+    for prompt in PROMPTS:
+        trace = run(prompt, model, temperature=temperature, drafter=drafter, exit_layer=1)
+        assert pattern_words(trace) == "", prompt
+
+
+def test_few_rounds_show_no_pattern() -> None:
+    model = load_model(DRAFT)
+    row = noise(model.vocab_size)
+    draft = BrokenDraft(model, change=lambda logits: row.expand(logits.shape))
+    config = Speculative(draft_length=3, max_new_tokens=5)
+    assert pattern_of(collect(load_model(TARGET), PROMPTS[0], config, draft=draft)) is None

@@ -1,0 +1,59 @@
+"""The tab of rejections on the speculative page, and the named pattern of a broken draft."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from core import Speculative, Trace, collect, load_model
+from core.decoding.speculative.analysis.rejections import rejections
+from core.figures.speculative.drafts.patterns import pattern_words
+from pages.ui.speculative.state import SpecView
+from pages.ui.speculative.tabs import sentences
+from tests.decoding.speculative.analysis.broken_drafts import BrokenDraft
+from tests.figures.specs import make_spec
+from tests.ui.conftest import Open, set_example
+from tests.ui.seen import charts, texts
+
+
+def broken() -> Trace:
+    """Return a run whose draft has the same logits everywhere."""
+    model = load_model("embedded:draft")
+    row = torch.linspace(-4, 4, model.vocab_size)
+    draft = BrokenDraft(model, change=lambda logits: row.expand(logits.shape))
+    config = Speculative(draft_length=3, max_new_tokens=24)
+    return collect(load_model("embedded:target"), "Once upon a time", config, draft=draft)
+
+
+def test_the_tab_has_calibration_classes_and_a_row_for_each_rejection(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = make_spec(30)
+    set_example(monkeypatch, SpecView, trace)
+    app = open_app("speculative.py", **{"spec-look": "rejections"})
+    assert {"calibration", "classes"} <= set(charts(app))
+    rejected = list(rejections(trace))
+    frames = [element.value for element in app.dataframe]
+    shown = next(frame for frame in frames if "rejection_prob" in frame)
+    assert rejected and len(shown) == len(rejected)
+    assert "Constant draft" not in texts(app)
+
+
+def test_a_rejected_token_says_what_the_draft_knew_and_the_target_preferred() -> None:
+    trace = make_spec(30)
+    for found in rejections(trace):
+        words = sentences(trace, found.round, found.place)["token-words"]
+        assert words.startswith("The source: the draft model gave ")
+        assert "The target prefers" in words or "the target's likeliest token too" in words
+        assert "accepted with probability" in words
+
+
+def test_a_broken_draft_is_named_under_what_to_notice(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = broken()
+    set_example(monkeypatch, SpecView, trace)
+    app = open_app("speculative.py", **{"spec-look": "time"})
+    words = pattern_words(trace)
+    assert words.startswith("Constant draft: in all")
+    assert words in [element.value for element in app.text]
