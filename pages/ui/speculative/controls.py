@@ -155,10 +155,10 @@ ROWS = declare(
     Number("suffix_min_prob", N_("Least share"), 0.1, 0.0, 1.0, 0.05, width="stretch",
         field="suffix_min_prob", acts=_sets("suffix_min_prob"),
         help=N_("The draft ends before a token that followed too seldom.")),
-    Number("window", N_("Window"), 7, 1, MAX_WINDOW, field="lookahead_window",
+    Number("lookahead_window", N_("Window"), 7, 1, MAX_WINDOW, field="lookahead_window",
         acts=_sets("lookahead_window"),
         help=N_("Number of columns of guesses that lookahead reads.")),
-    Number("guesses", N_("N-grams a token"), 7, 1, 32, field="lookahead_guesses",
+    Number("lookahead_guesses", N_("N-grams a token"), 7, 1, 32, field="lookahead_guesses",
         acts=_sets("lookahead_guesses"),
         help=N_("Number of n-grams after a token that lookahead keeps and verifies at once; an "
         "n-gram has one token more than the draft length.")),
@@ -206,7 +206,14 @@ _FOLDED = (
     *FILTER_KEYS,
     *("scoring", "tree", "tree_nodes", "tree_picks", "adaptive"),
     *("ngram_size", "ngram_min", "suffix_factor", "suffix_min_prob"),
-    *("window", "guesses", "exit_layer", "confidence", "own_temperature", "draft_temperature"),
+    *(
+        "lookahead_window",
+        "lookahead_guesses",
+        "exit_layer",
+        "confidence",
+        "own_temperature",
+        "draft_temperature",
+    ),
     *("typical_epsilon", "typical_delta"),
     *constraint.KEYS,
 )
