@@ -1,12 +1,11 @@
 """Language of the texts that a reader sees: English in the code, others from catalogues."""
 
-from .catalogue import LANGUAGES, OFFERED, current, language_of, script_words, use
+from .catalogue import LANGUAGES, current, language_of, script_words, use
 from .message import N_, Message, Plural, tr, trn
 
 __all__ = [
     "LANGUAGES",
     "N_",
-    "OFFERED",
     "Message",
     "Plural",
     "current",

@@ -21,9 +21,6 @@ ENGLISH = "en"
 SCRIPT_TEXTS = LOCALES / "scripts.json"
 # Each language by its own name.
 LANGUAGES = {ENGLISH: "English", "ja": "日本語", "ko": "한국어"}
-# Languages of the menu and of the browser's choice; the others need `?lang=`, as pages of theirs
-# are still in English.
-OFFERED = (ENGLISH,)
 
 _current: ContextVar[str] = ContextVar("language", default=ENGLISH)
 

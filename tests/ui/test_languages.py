@@ -63,20 +63,10 @@ def test_every_text_of_a_converted_page_is_marked(
 
 
 def test_a_page_without_a_language_follows_the_browser(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "OFFERED", ("en", "ja"))
     monkeypatch.setattr(reader.session, "browser_locale", lambda: "ja-JP")
     assert open_page("course.py", {}).title[0].value == "コース"
     monkeypatch.setattr(reader.session, "browser_locale", lambda: "fr")
     assert open_page("course.py", {}).title[0].value == "Course"
-
-
-def test_a_language_that_is_not_offered_needs_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "OFFERED", ("en",))
-    monkeypatch.setattr(reader.session, "browser_locale", lambda: "ja-JP")
-    app = open_page("course.py", {})
-    assert app.title[0].value == "Course"
-    assert "language-menu" not in app.session_state
-    assert open_page("course.py", {}, lang="ja").title[0].value == "コース"
 
 
 def test_the_menu_changes_the_language_and_keeps_the_controls() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.language.catalogue import ENGLISH, OFFERED, language_of
+from core.language.catalogue import ENGLISH, language_of
 from core.language.catalogue import begin as begin_language
 from pages.ui.platform import session
 
@@ -27,8 +27,7 @@ def language() -> str:
     chosen: str | None = st.session_state.get(_CHOSEN)
     if chosen is not None:
         return chosen
-    of_browser = language_of(session.browser_locale())
-    return of_browser if of_browser in OFFERED else ENGLISH
+    return language_of(session.browser_locale()) or ENGLISH
 
 
 def choose(name: str) -> None:
@@ -36,8 +35,3 @@ def choose(name: str) -> None:
     st.session_state[_CHOSEN] = name
     st.query_params.pop(PARAMETER, None)
     begin_language(name)
-
-
-def choices() -> tuple[str, ...]:
-    """Return the languages of the menu: those offered, and the one that the address has named."""
-    return tuple(dict.fromkeys((*OFFERED, language())))

@@ -55,17 +55,15 @@ def show(*, prompt: bool = True, model: bool = True, below_model: Callable[[str]
 
 
 def language() -> None:
-    """Draw the menu of languages, if there is a choice."""
-    names = reader.choices()
-    if len(names) > 1:
-        st.selectbox(
-            tr("Language"),
-            names,
-            names.index(reader.language()),
-            format_func=LANGUAGES.__getitem__,
-            key=_LANGUAGE,
-            on_change=lambda: reader.choose(st.session_state[_LANGUAGE]),
-        )
+    """Draw the menu of languages."""
+    st.selectbox(
+        tr("Language"),
+        LANGUAGES,
+        list(LANGUAGES).index(reader.language()),
+        format_func=LANGUAGES.__getitem__,
+        key=_LANGUAGE,
+        on_change=lambda: reader.choose(st.session_state[_LANGUAGE]),
+    )
 
 
 def _model(below_model: Callable[[str], None]) -> None:

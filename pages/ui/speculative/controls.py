@@ -206,14 +206,8 @@ _FOLDED = (
     *FILTER_KEYS,
     *("scoring", "tree", "tree_nodes", "tree_picks", "adaptive"),
     *("ngram_size", "ngram_min", "suffix_factor", "suffix_min_prob"),
-    *(
-        "lookahead_window",
-        "lookahead_guesses",
-        "exit_layer",
-        "confidence",
-        "own_temperature",
-        "draft_temperature",
-    ),
+    *("lookahead_window", "lookahead_guesses", "exit_layer", "confidence"),
+    *("own_temperature", "draft_temperature"),
     *("typical_epsilon", "typical_delta"),
     *constraint.KEYS,
 )
