@@ -71,19 +71,32 @@ class ConfigError(DecodingError, ValueError):
         return bool(self._rest)
 
     @property
-    def plain(self) -> str:
+    def plain(self) -> Message:
         """The sentence without the class of the setting."""
-        return self.under(self.setting)
-
-    def under(self, name: str) -> str:
-        """Return the sentence with another name of the setting, if it begins with that name."""
-        return tr(self.sentence(name))
+        return self.sentence(self.setting)
 
     def sentence(self, name: str) -> Message:
-        """Return the same sentence before it is translated."""
+        """Return the sentence with another name of the setting, if it begins with that name.
+
+        Args:
+            name: the new name; empty for the sentence's rest alone.
+        """
         rest = Message(self._text)
         glued = _GLUED if self._rest[:1] in ",:" else _SPACED
-        return Message(glued, setting=name, rest=rest) if self._rest else rest
+        return _OfSetting(glued, setting=name, rest=rest) if self._rest and name else rest
+
+
+class _OfSetting(Message):
+    """Sentence of a setting's name and a rest; a rest without a translation keeps the order and
+    the space of English.
+    """
+
+    def translated(self, language: str) -> str:
+        name, rest = self.values["setting"], self.values["rest"]
+        if rest.translated(language) != rest:
+            return super().translated(language)
+        shown = name.translated(language) if isinstance(name, Message) else name
+        return self.template.format(setting=shown, rest=rest)
 
 
 class PromptError(DecodingError, ValueError):

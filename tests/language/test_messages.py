@@ -88,10 +88,27 @@ def test_an_error_is_english_in_logs_and_translated_where_it_is_shown() -> None:
 def test_an_error_of_a_setting_is_translated_behind_the_setting_s_name() -> None:
     error = ConfigError("must be positive", "width", "BeamSearch")
     assert str(error) == "BeamSearch.width must be positive"
-    assert error.under("Width") == "Width must be positive" and error.plain.startswith("width ")
+    assert error.sentence("Width") == "Width must be positive" and error.plain.startswith("width ")
     with use("ja"):
-        assert error.under("幅") == "幅 は正の数です"
+        assert tr(error.sentence("幅")) == "幅 は正の数です"
+        assert tr(error.sentence("")) == "は正の数です" != str(error.sentence(""))
         assert str(error) == "BeamSearch.width must be positive"
+
+
+def test_a_rest_without_a_translation_keeps_the_space_of_english(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(JAPANESE, "{setting} {rest}", "{setting}{rest}")
+    rests = {
+        "must be positive": "幅は正の数です",
+        "is odd": "幅 is odd",
+        ", the first": "幅, the first",
+    }
+    with use("ja"):
+        for rest, shown in rests.items():
+            assert tr(ConfigError(rest, "width", "BeamSearch").sentence("幅")) == shown
+        error = ConfigError("is odd", "width", "BeamSearch")
+        assert tr(error.sentence(Message("Tokens"))) == "トークン is odd"
 
 
 def test_a_block_s_language_ends_with_it() -> None:

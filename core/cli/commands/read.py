@@ -32,6 +32,7 @@ from ...decoding.record.trace import Trace
 from ...decoding.shaping.config import SETTINGS, WATERMARKS, Shaping, parts_of
 from ...figures.base.labels import NBSP
 from ...figures.guided.watermark import verdict
+from ...language import Message
 from ...traces.bounded_file import file_bytes, text_of
 from ..loading import load
 from ..method import add_shaping, given
@@ -161,7 +162,7 @@ def _text_of(args: Namespace) -> str:
     if args.file == "-":
         args.prompt, args.system, args.chat = "-", "", False
         return decode.prompt_of(args)
-    data = file_bytes(args.file, 4 * decode.MAX_PROMPT, "text file", PromptError)
+    data = file_bytes(args.file, 4 * decode.MAX_PROMPT, Message("text file"), PromptError)
     try:
         text = text_of(data).removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
