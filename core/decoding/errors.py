@@ -5,7 +5,9 @@ Each message is one sentence: the fault, the given value, and the remedy.
 
 from __future__ import annotations
 
+import copyreg
 import errno
+from typing import Any
 
 from ..language import N_, Message, tr
 
@@ -41,6 +43,10 @@ class DecodingError(Exception):
     def shown(self) -> str:
         """The sentence in the reader's language."""
         return tr(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without __init__, whose parameters are not the args.
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__
 
 
 class ConfigError(DecodingError, ValueError):
