@@ -11,12 +11,15 @@ from ..record.masks import Mask
 from ..record.trace import Check, Trace
 from ..shaping.config import SETTINGS
 from .config import Speculative
+from .lookahead.window import is_whole
 from .tree.shape import is_tree, path_end
 from .types import DraftRound, PairCandidate
 
 
 def whole_rounds(trace: Trace[Speculative]) -> Check:
-    """Check that every token has its numbers at its position; the other checks rely on it."""
+    """Check that every round follows the one before and has its numbers at each position; the other
+    checks rely on it.
+    """
     faults = []
     if len(trace.rounds) + (trace.prompt_step is not None) != len(trace.steps):
         faults.append("the trace holds steps of another method")
@@ -24,6 +27,15 @@ def whole_rounds(trace: Trace[Speculative]) -> Check:
         trace.draft_id or trace.draft_revision or trace.draft_dtype
     ):
         faults.append("the source of the drafts needs no draft model, and one is named")
+    if not trace.prompt_ids:
+        faults.append("there is no prompt")
+    emitted = list[int]()
+    for index, step in enumerate(trace.rounds):
+        if step.index != index or step.start != len(emitted):
+            faults.append("the rounds are not numbered from 0 by the tokens before them")
+        emitted += step.token_ids
+    if tuple(emitted) != trace.token_ids:
+        faults.append("the rounds' tokens are not the trace's tokens")
     faults += [fault for step in trace.rounds if (fault := _missing(step, trace.config))]
     return count("rounds_whole", faults, "rounds with something missing")
 
@@ -48,6 +60,8 @@ def _missing(step: DraftRound, config: Speculative) -> str:
         return f"{where}: a tree was drafted in place of a chain, or a chain in place of a tree"
     if step.window is not None and not config.source.looks_ahead:
         return f"{where}: a window was read, and the source has none"
+    if step.window is not None and not is_whole(step.window, config):
+        return f"{where}: a level of the window, or its predictions, have another length"
     if fault := outcome_fault(step):
         return f"{where}: {fault}"
     if step.recovered is not None and step.recovered.candidates:
