@@ -5,7 +5,6 @@ Each message is one sentence: the fault, the given value, and the remedy.
 
 from __future__ import annotations
 
-import copyreg
 import errno
 from typing import Any
 
@@ -46,7 +45,7 @@ class DecodingError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Without __init__, whose parameters are not the args.
-        return copyreg.__newobj__, (type(self), *self.args), self.__dict__
+        return Exception.__new__, (type(self), *self.args), self.__dict__
 
 
 class ConfigError(DecodingError, ValueError):
