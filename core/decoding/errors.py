@@ -6,6 +6,7 @@ Each message is one sentence: the fault, the given value, and the remedy.
 from __future__ import annotations
 
 import errno
+from typing import Any
 
 from ..language import N_, Message, tr
 
@@ -41,6 +42,10 @@ class DecodingError(Exception):
     def shown(self) -> str:
         """The sentence in the reader's language."""
         return tr(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without __init__, whose parameters are not the args.
+        return Exception.__new__, (type(self), *self.args), self.__dict__
 
 
 class ConfigError(DecodingError, ValueError):

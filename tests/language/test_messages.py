@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
+from copy import copy, deepcopy
 
 import pytest
 
@@ -14,6 +16,7 @@ from core.language.line_breaks import breakable
 JAPANESE = {
     "kept {tokens}": "{tokens}を残した",
     "{count} token": "{count} トークン",
+    "{count} token of {name}": "{name}の{count} トークン",
     "Step {nth} of {count}": "ステップ {nth} / {count}",
     "must be positive": "は正の数です",
     "Tokens": "トークン",
@@ -70,10 +73,16 @@ def test_places_are_translated_as_a_whole() -> None:
         assert tr(place_of("Step", 6, 40)) == "ステップ 7 / 40"
 
 
-@pytest.mark.parametrize("text", [Message("kept {tokens}", tokens=3), counted(2, "token")])
-def test_a_message_goes_to_another_process_and_back(text: Message) -> None:
-    again = pickle.loads(pickle.dumps(text))
-    assert again == text and type(again) is type(text)
+NAMED = Plural("{count} token of {name}", "{count} tokens of {name}", 2, name=Message("Tokens"))
+
+
+@pytest.mark.parametrize("copied", [lambda one: pickle.loads(pickle.dumps(one)), copy, deepcopy])
+@pytest.mark.parametrize("text", [Message("kept {tokens}", tokens=3), counted(2, "token"), NAMED])
+def test_a_message_goes_to_another_process_and_back(
+    text: Message, copied: Callable[[Message], Message]
+) -> None:
+    again = copied(text)
+    assert again == text and type(again) is type(text) and vars(again) == vars(text)
     with use("ja"):
         assert tr(again) == tr(text) != text
 
