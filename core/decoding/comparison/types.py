@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from ...language import N_
+from ...language import N_, Message
 from ..shaping.config import SETTINGS
 from ..validation import shortened
 
@@ -49,10 +49,10 @@ class SettingDifference(NamedTuple):
         elif isinstance(value, tuple):
             value = ", ".join(f"“{item}”" for item in value)
         elif isinstance(value, bool):
-            value = "on" if value else "off"
+            return Message("on") if value else Message("off")
         elif isinstance(value, float):
             value = f"{value:g}"
-        return shortened("" if value is None else str(value), _LONGEST) or "none"
+        return shortened("" if value is None else str(value), _LONGEST) or Message("none")
 
 
 class PartedToken(NamedTuple):
