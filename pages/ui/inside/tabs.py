@@ -179,10 +179,18 @@ def _modules(view: InsideView, trace: Trace) -> None:
             "token is one row of every shape; without it the whole text goes through again."
         )
     )
-    rows = figures.module_times_data(tuple(forwards))
+    rows = figures.module_times_data(tuple(forwards)).rename(
+        columns={
+            "module": N_("module"),
+            "shape_in": N_("shape in"),
+            "shape_out": N_("shape out"),
+        }
+    )
     table.draw(
         "modules-table",
-        rows.assign(layer=rows["layer"].astype("string").fillna("")),
+        rows.assign(
+            forward=rows["forward"].map(tr), layer=rows["layer"].astype("string").fillna("")
+        ),
         numbers={"ms": "%.3f", "parameters": "%,d"},
         most_rows=_MODULES_SHOWN,
     )
