@@ -1,10 +1,11 @@
 // Streamlit's own words, which it has in English alone, in the reader's language.
 const WORD_PLACES = ["stFileUploader", "stMainMenuList", "stMainMenuPopover", "stToolbar", "stStatusWidget", "stElementToolbar", "stConnectionStatus", "stHeader"]
   .map((name) => `[data-testid=${name}]`).join();
+const FILE_NAMES = "[data-testid=stFileChipName]";
 const OWN_TITLES = ["aria-label", "title", "placeholder"];
 
 function ownWord(text) {
-  const words = {
+  const words = new Map(Object.entries({
     Upload: tr("Upload"),
     "Browse files": tr("Browse files"),
     "Add files": tr("Add files"),
@@ -26,9 +27,9 @@ function ownWord(text) {
     Search: tr("Search"),
     Fullscreen: tr("Fullscreen"),
     "Show/hide columns": tr("Show or hide columns"),
-  };
+  }));
   const size = /^(.+) per file( .*)?$/.exec(text);
-  return size ? tr("{size} per file", { size: size[1] }) + (size[2] ?? "") : words[text.trim()] ?? text;
+  return size ? tr("{size} per file", { size: size[1] }) + (size[2] ?? "") : words.get(text.trim()) ?? text;
 }
 
 // The English text is kept beside the translation: Streamlit may write another one, and the language may change.
@@ -43,10 +44,11 @@ function sayOwnWords() {
     const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const node = texts.currentNode;
+      if (node.parentElement.closest(FILE_NAMES)) continue;
       reword(node, node.data, (text) => { node.data = text; });
     }
     for (const name of OWN_TITLES) {
-      for (const node of place.querySelectorAll(`[${name}]`)) {
+      for (const node of place.querySelectorAll(`[${name}]:not(${FILE_NAMES}, ${FILE_NAMES} *)`)) {
         const held = ((node.ownTitles ??= {})[name] ??= {});
         reword(held, node.getAttribute(name), (text) => node.setAttribute(name, text));
       }
