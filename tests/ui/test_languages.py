@@ -121,6 +121,14 @@ def _label_in(app: AppTest, key: str) -> str:
     return next(state.string_value for state in states if state.id == menu.id)
 
 
+def test_the_open_tab_stays_open_when_the_language_changes() -> None:
+    app = open_page("inside.py", {}, inside_look="modules")
+    app.selectbox(key="language-menu").select("ja").run()
+    assert app.query_params["inside_look"] == "modules"
+    with use("ja"):
+        assert app.session_state["inside_look"] == tr("Modules")
+
+
 def test_segments_are_sent_again_when_the_language_changes() -> None:
     app = open_page("decode.py", {}, color="entropy")
     app.selectbox(key="language-menu").select("ko").run()
