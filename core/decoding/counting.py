@@ -30,6 +30,11 @@ def at_step(index: int, fault: str) -> Message:
     return Message("step {step}: {text}", step=nth(index), text=Message(fault))
 
 
+def at_round(index: int, fault: str) -> Message:
+    """Return a declared text about a round, such as "round 7: a text is missing"."""
+    return Message("round {round}: {text}", round=nth(index), text=Message(fault))
+
+
 def span_of(what: str, first: int, last: int, count: int) -> Message:
     """Return the place of a range of items, such as "Steps 1 to 40 of 163".
 

@@ -77,7 +77,10 @@ def _missing(step: BeamStep, trace: Trace[BeamSearch]) -> str:
         candidates = [c for c in step.candidates if c.parent == row]
         if fault := mask.fault({c.token_id: math.exp(min(0.0, c.raw_logprob)) for c in candidates}):
             return Message(
-                "{where}: the mask of row {row}: {fault}", where=where, row=nth(row), fault=fault
+                "{where}: the mask of row {row}: {fault}",
+                where=where,
+                row=nth(row),
+                fault=Message(fault),
             )
     return (
         ""

@@ -246,7 +246,7 @@ def _noise(trace: Trace) -> Check:
             if step.draw.uniform != float(draw_noise("inverse_cdf", generator, 0)):
                 faults.append(at_step(step.index, N_("the seed gives another uniform number")))
     faults += [
-        f"step {nth(step.index)}: the seed gives another number of {stage.name}"
+        at_step(step.index, Message("the seed gives another number of {name}", name=stage.name))
         for step in (trace.token_steps if sampling else ())
         for stage in step.stages
         if sampling and stage.noise is not None

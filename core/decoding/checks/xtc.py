@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from ...language import N_
-from ..counting import at_step, nth
+from ...language import N_, Message
+from ..counting import at_step
 from ..record.steps import Stage, TokenStep
 from ..shaping.config import Shaping
 from .common import MASS_TOLERANCE, TINY, VALUE_TOLERANCE
@@ -28,7 +28,7 @@ def xtc_fault(step: TokenStep, shaping: Shaping) -> str:
             acted = after.kept != before.kept or after.removed_mass > MASS_TOLERANCE
             fault = N_("it acted, and its number is not below its probability") if acted else ""
         if fault:
-            return f"step {nth(step.index)}: XTC: {fault}"
+            return at_step(step.index, Message("XTC: {fault}", fault=Message(fault)))
     return ""
 
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ...language import Message
 from .config import Acceptance
 
 
@@ -113,9 +114,14 @@ def acceptance_table(
 def _require_distributions(target_probs: Sequence[float], draft_probs: Sequence[float]) -> None:
     if len(target_probs) != len(draft_probs):
         raise ValueError(
-            f"Both distributions must have one length, got {len(target_probs)} and "
-            f"{len(draft_probs)}."
+            Message(
+                "Both distributions must have one length, got {targets} and {drafts}.",
+                targets=len(target_probs),
+                drafts=len(draft_probs),
+            )
         )
     for probs in (target_probs, draft_probs):
         if not all(p >= 0 for p in probs) or not math.isclose(sum(probs), 1, abs_tol=1e-6):
-            raise ValueError(f"A distribution must add up to 1, got {list(probs)}.")
+            raise ValueError(
+                Message("A distribution must add up to 1, got {probs}.", probs=list(probs))
+            )

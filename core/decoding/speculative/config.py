@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias
 
+from ...language import N_, Message
 from ..config import SEED, SHARE, MethodConfig, setting
 from ..errors import ConfigError
 from ..shaping.config import Shaping
@@ -84,9 +85,9 @@ class Speculative(MethodConfig):
     """
 
     method: ClassVar[str] = "speculative"
-    words: ClassVar[str] = "speculative decoding"
+    words: ClassVar[str] = N_("speculative decoding")
     can_contrast: ClassVar[bool] = False
-    without_states: ClassVar[str] = (
+    without_states: ClassVar[str] = N_(
         "a drafted token moves its state by the target's probability, which the draft doesn't know "
         "and a verification learns only for all drafted tokens at once"
     )
@@ -142,12 +143,18 @@ class Speculative(MethodConfig):
         # super() without arguments fails: a dataclass with slots is a rebuilt class.
         MethodConfig.__post_init__(self)
         if not isinstance(self.tree_widths, str):
-            raise _refused(f"must be a text, got {brief(self.tree_widths)}", "tree_widths")
+            raise _refused(
+                Message("must be a text, got {given}.", given=brief(self.tree_widths)),
+                "tree_widths",
+            )
         if self.tree_widths:
             try:
                 widths_of(self.tree_widths)
             except ValueError as error:
-                raise _refused(f"{error}, got {brief(self.tree_widths)}", "tree_widths") from None
+                raise _refused(
+                    Message("{fault}, got {given}.", fault=error, given=brief(self.tree_widths)),
+                    "tree_widths",
+                ) from None
         if self.drafts_tree:
             self._require_tree()
 
@@ -155,26 +162,36 @@ class Speculative(MethodConfig):
         """Raise ConfigError if a setting doesn't suit a draft that is a tree."""
         name = "tree_nodes" if self.tree_nodes else "tree_widths"
         if self.tree_widths and self.tree_nodes:
-            raise _refused("makes a dynamic tree and tree_widths a static one: give one", name)
+            raise _refused(N_("makes a dynamic tree and tree_widths a static one: give one."), name)
         if self.tree_nodes and self.tree_picks != "top_k":
             # Leaving out drawn tokens by their probability would change their distribution.
-            raise _refused("chooses among the likeliest tokens: set tree_picks to top_k", name)
+            raise _refused(N_("chooses among the likeliest tokens: set tree_picks to top_k."), name)
         if self.tree_widths and not self.source.draws:
-            raise _refused("needs a draft with probabilities: set tree_nodes in its place", name)
+            raise _refused(
+                N_("needs a draft with probabilities: set tree_nodes in its place."), name
+            )
         if (self.tree_nodes or self.tree_widths) and not self.source.grows_trees:
-            raise _refused(f"is no setting of {self.source.label}: leave it out", name)
+            raise _refused(
+                Message(
+                    "is no setting of {source}: leave it out.", source=Message(self.source.label)
+                ),
+                name,
+            )
         if self.source.looks_ahead:
             name = "drafter"
             if self.draft_length < 2 or self.lookahead_guesses * self.draft_length > MAX_NODES:
                 raise _refused(
-                    "needs a draft_length of at least 2, and at most "
-                    f"{MAX_NODES} tokens in lookahead_guesses n-grams of that length",
+                    Message(
+                        "needs a draft_length of at least 2, and at most {most} tokens in "
+                        "lookahead_guesses n-grams of that length.",
+                        most=MAX_NODES,
+                    ),
                     "lookahead_guesses",
                 )
         if self.adaptive:
-            raise _refused("has a fixed shape: switch adaptive off", name)
+            raise _refused(N_("has a fixed shape: switch adaptive off."), name)
         if self.acceptance == "block":
-            raise _refused("verifies node by node: block verification needs a chain", name)
+            raise _refused(N_("verifies node by node: block verification needs a chain."), name)
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -216,4 +233,4 @@ class Speculative(MethodConfig):
 
 
 def _refused(words: str, name: str) -> ConfigError:
-    return ConfigError(f"{words}.", name, Speculative.__name__)
+    return ConfigError(words, name, Speculative.__name__)

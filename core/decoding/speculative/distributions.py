@@ -14,6 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...language import N_
 from ..constraints.grammar import grammars_of
 from ..errors import DecodingError
 from ..protocol import LanguageModel
@@ -23,7 +24,7 @@ from ..shaping.stages import NO_DISTRIBUTION
 from ..shaping.step import StepShaper
 from .config import Speculative
 
-NO_TOKEN = (
+NO_TOKEN = N_(
     "No token is left: the penalties ban every token that the model can emit; lower "
     "no_repeat_ngram_size or min_new_tokens."
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...language import N_
+from ...language import N_, Message
 from ..errors import ConfigError
 from ..method import Method
 from ..record.notes import NOT_LOSSLESS, Note
@@ -20,13 +20,20 @@ def require_draft(config: Speculative, draft_id: str | None) -> None:
     if config.source.needs_draft and draft_id is None:
         free = ", ".join(repr(row.name) for row in SOURCES.values() if not row.needs_draft)
         raise ConfigError(
-            "Speculative decoding needs a draft model: pass draft=..., or set drafter to one that "
-            f"needs none ({free})."
+            Message(
+                "Speculative decoding needs a draft model: pass draft=..., or set drafter to one "
+                "that needs none ({drafters}).",
+                drafters=free,
+            )
         )
     if not config.source.needs_draft and draft_id is not None:
         raise ConfigError(
-            f"The drafter {config.drafter!r} needs no draft model, got {draft_id}: leave it out, "
-            "or set drafter to 'model'."
+            Message(
+                "The drafter {drafter!r} needs no draft model, got {draft}: leave it out, "
+                "or set drafter to 'model'.",
+                drafter=config.drafter,
+                draft=draft_id,
+            )
         )
 
 
@@ -38,7 +45,7 @@ def _outcome(steps: Sequence[Step], _: Speculative, draft: Any) -> RunTokens:
 def _notes(config: Speculative) -> tuple[Note, ...]:
     if config.lossless:
         return ()
-    words = "Typical acceptance changes the output: it is not distributed as the target's."
+    words = N_("Typical acceptance changes the output: it is not distributed as the target's.")
     return (Note(NOT_LOSSLESS, words),)
 
 

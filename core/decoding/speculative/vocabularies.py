@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
+from ...language import N_, Message
 from ..errors import ModelError
 from ..protocol import LanguageModel
 
 _MATCHED: WeakKeyDictionary[LanguageModel, WeakKeyDictionary[LanguageModel, bool]] = (
     WeakKeyDictionary()
+)
+_TARGET = N_(
+    "the target has {targets} tokens and the draft {drafts}, and token {token_id} of the target, "
+    "{text!r}, is no padding"
+)
+_DRAFT = N_(
+    "the target has {targets} tokens and the draft {drafts}, and token {token_id} of the draft, "
+    "{text!r}, is no padding"
 )
 
 
@@ -29,14 +38,24 @@ def require_same_vocabulary(target: LanguageModel, draft: LanguageModel) -> None
     named = shared - len(_unknown(target) | _unknown(draft))
     if not difference and 2 * named < shared:
         raise ModelError(
-            f"The servers of {target.model_id} and {draft.model_id} tell the text of {named:,} "
-            "tokens only, too few to compare their vocabularies: name a tokenizer, "
-            "?tokenizer=FOLDER before the # of the address."
+            Message(
+                "The servers of {target} and {draft} tell the text of {named:,} "
+                "tokens only, too few to compare their vocabularies: name a tokenizer, "
+                "?tokenizer=FOLDER before the # of the address.",
+                target=target.model_id,
+                draft=draft.model_id,
+                named=named,
+            )
         )
     if difference:
         raise ModelError(
-            f"{draft.model_id} can't draft for {target.model_id}, whose vocabulary is another: "
-            f"{difference}. Take a draft with the same tokenizer."
+            Message(
+                "{draft} can't draft for {target}, whose vocabulary is another: "
+                "{difference}. Take a draft with the same tokenizer.",
+                draft=draft.model_id,
+                target=target.model_id,
+                difference=difference,
+            )
         )
     known[draft] = True
 
@@ -56,16 +75,24 @@ def vocabulary_difference(target: LanguageModel, draft: LanguageModel) -> str:
             continue
         parts = all("\ufffd" in token.decode("utf-8", "replace") for token in raw)
         if token_id not in unknown or not parts:
-            return (
-                f"token {token_id} is {texts[0]!r} in the target and {texts[1]!r} in the draft "
-                f"(of {target.vocab_size} and {draft.vocab_size} tokens)"
+            return Message(
+                "token {token_id} is {there!r} in the target and {here!r} in the draft "
+                "(of {targets} and {drafts} tokens)",
+                token_id=token_id,
+                there=texts[0],
+                here=texts[1],
+                targets=target.vocab_size,
+                drafts=draft.vocab_size,
             )
-    longer, name = (target, "target") if target.vocab_size > shared else (draft, "draft")
+    longer, template = (target, _TARGET) if target.vocab_size > shared else (draft, _DRAFT)
     for token_id in range(shared, longer.vocab_size):
         if longer.token_text(token_id) != f"<unused {token_id}>":  # A token, not padding.
-            return (
-                f"the target has {target.vocab_size} tokens and the draft {draft.vocab_size}, and "
-                f"token {token_id} of the {name}, {longer.token_text(token_id)!r}, is no padding"
+            return Message(
+                template,
+                targets=target.vocab_size,
+                drafts=draft.vocab_size,
+                token_id=token_id,
+                text=longer.token_text(token_id),
             )
     return ""
 

@@ -43,7 +43,7 @@ def word_line_data(word: FollowedWord, trace: Trace) -> TableRows:
             by_space.get(True, nothing)[at],
             by_space.get(False, nothing)[at],
             at in has_it,
-            table_text(_spelled(word)),
+            table_text(_spelled(word, " or ")),
         )
 
 
@@ -70,7 +70,7 @@ def word_line_data(word: FollowedWord, trace: Trace) -> TableRows:
             first=first,
             last=last,
         ),
-        tr("It is written as {spelled}.", spelled=_spelled(word)),
+        tr("It is written as {spelled}.", spelled=_spelled(word, tr(" or "))),
         tr("Most: {most}.", most=most),
     ),
     key=lambda theme, shown, has_it, below: [
@@ -179,8 +179,8 @@ def _tokens_of(spelling: WordSpelling) -> str:
     return " + ".join(f"“{visible_token(text, 24)}”" for text in spelling.texts)
 
 
-def _spelled(word: FollowedWord) -> str:
-    return " or ".join(_tokens_of(spelling) for spelling in word.spellings)
+def _spelled(word: FollowedWord, separator: str) -> str:
+    return separator.join(_tokens_of(spelling) for spelling in word.spellings)
 
 
 def _hover(word: FollowedWord, trace: Trace, at: int, prob: float | None) -> str:

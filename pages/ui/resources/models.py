@@ -180,7 +180,7 @@ def unknown(where: str) -> str:
     return Message(
         "There is no built-in model {where}: choose {embedded}.",
         where=where,
-        embedded=" or ".join(embedded()),
+        embedded=tr(" or ").join(embedded()),
     )
 
 

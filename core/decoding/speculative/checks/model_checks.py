@@ -9,6 +9,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from ....language import N_
 from ...autoregressive.config import as_single_tokens
 from ...checks.common import count, worst
 from ...checks.forwards import (
@@ -24,7 +25,7 @@ from ...checks.model_checks import (
     same_tokens,
 )
 from ...checks.run_text import run_text_faults
-from ...counting import nth
+from ...counting import at_round
 from ...loop.run import read_again
 from ...loop.same_model import is_of_dtype, made_by
 from ...loop.text import TextStream
@@ -72,25 +73,25 @@ def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel 
         ids |= {c.token_id for candidates in positions_of(step) for c in candidates}
     faults = fit_faults(trace, model, ids) + ending_faults(trace, model)
     if draft is not None and not _drafted_by(trace, draft):
-        faults.append("the tokens were drafted by another model, or another version of it")
+        faults.append(N_("the tokens were drafted by another model, or another version of it"))
     draws = trace.config.source.draws
     for step in trace.rounds:
         if step.parents:
             followed = {step.drafted[at].token_id for at in step.parents if at >= 0}
             if followed & model.eos_ids:
-                faults.append(f"round {nth(step.index)}: drafting went on after an end")
+                faults.append(at_round(step.index, N_("drafting went on after an end")))
             if trace.config.source.from_text and (fault := _text_fault(trace, step, model)):
-                faults.append(f"round {nth(step.index)}: {fault}")
+                faults.append(at_round(step.index, fault))
             continue
         ended = any(token.token_id in model.eos_ids for token in step.drafted[-1:])
         if ended != (step.draft_end == "eos"):
-            faults.append(f"round {nth(step.index)}: a drafted end ended drafting, or none did")
+            faults.append(at_round(step.index, N_("a drafted end ended drafting, or none did")))
         if draft is not None and draws and len(step.drafted) < step.draft_length and not ended:
             held, window = len(trace.prompt_ids) + step.start, draft.context_window or math.inf
             full = len(step.drafted) == max(0, window - held + 1)
             if step.draft_end != "confidence" and full != (step.draft_end == "room"):
-                faults.append(f"round {nth(step.index)}: the draft's window was full, or was not")
-    return count("fits_models", faults, "contradictions")
+                faults.append(at_round(step.index, N_("the draft's window was full, or was not")))
+    return count("fits_models", faults, N_("contradictions"))
 
 
 def _text_fault(trace: Trace[Speculative], step: DraftRound, model: LanguageModel) -> str:
@@ -118,8 +119,8 @@ def _texts(trace: Trace[Speculative], model: LanguageModel) -> Check:
         if step.extra is not None:
             shown.append((step.extra.token_id, step.extra.text))
         if list(step.texts) != texts or any(model.token_text(i) != text for i, text in shown):
-            faults.append(f"round {nth(step.index)}: a text is not its token's")
-    return count("tokenizer_text", faults, "differences")
+            faults.append(at_round(step.index, N_("a text is not its token's")))
+    return count("tokenizer_text", faults, N_("differences"))
 
 
 def _rescored(
@@ -145,12 +146,12 @@ def _rescored(
         fault = RoundReplay(trace, step, sides, model).fault() or tree_fault(
             trace, step, sides, model, draft
         )
-        faults.append(fault and f"round {nth(step.index)}: {fault}")
+        faults.append(fault and at_round(step.index, fault))
     name = "target_probs_again" if ahead is None else DRAFT_PROBS_AGAIN
-    detail = "largest error of ln(raw p) over its tolerance; contexts that never rolled back"
+    detail = N_("largest error of ln(raw p) over its tolerance; contexts that never rolled back")
     return [
         worst("forwards_again", raw_errors, 1.0, detail),
-        count(name, [*filter(None, faults)], "faults"),
+        count(name, [*filter(None, faults)], N_("faults")),
     ]
 
 
@@ -215,8 +216,8 @@ def _translated(trace: Trace[Speculative], model: LanguageModel, draft: Language
             proposal = again.propose(held, step.start, step.draft_length, _no_noise)
             drafted = [token.token_id for token in step.drafted]
             if (proposal.token_ids, proposal.translation) != (drafted, step.translation):
-                faults.append(f"round {nth(step.index)}: the draft proposes other tokens")
-    return count("draft_translated", faults, "drafts that differ")
+                faults.append(at_round(step.index, N_("the draft proposes other tokens")))
+    return count("draft_translated", faults, N_("drafts that differ"))
 
 
 def _no_noise(_: int) -> list[float]:

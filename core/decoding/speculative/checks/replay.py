@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from ....language import N_, Message
 from ...checks.common import MASS_TOLERANCE, TINY
 from ...checks.forwards import stretched
 from ...checks.nearby_rows import NearbyRows
@@ -89,7 +90,7 @@ class RoundReplay:
         if len(rows[0]) < len(positions_of(self._step)) or any(
             len(side_rows) < drafted for side_rows in rows
         ):
-            return "more was drafted than a context window holds"
+            return N_("more was drafted than a context window holds")
         if fault := self._listing_fault(rows):
             return fault
         again = [self._again(rows)]
@@ -98,9 +99,9 @@ class RoundReplay:
         if self._step.draft_end == "no_token" and len(rows) > 1 and not self._step.parents:
             ahead = self._probabilities(self._sides[1], rows[1])[drafted : drafted + 1]
             if bool(ahead.any()):
-                return "the draft had a token left"
+                return N_("the draft had a token left")
         field = self._difference(again)
-        return field and f"the settings give another {field}"
+        return field and Message("the settings give another {field}", field=field)
 
     def _near(self, side: Side, at: int) -> NearbyRows:
         """Return the rows that the run may have had at a position."""
@@ -299,9 +300,9 @@ class RoundReplay:
                 above = {*(side_rows[at] > least).nonzero().flatten().tolist()}
                 reaching = {*(side_rows[at] >= least).nonzero().flatten().tolist()}
                 if not above <= listed or len(reaching & listed) < count:
-                    return "a more probable token is left out"
+                    return N_("a more probable token is left out")
                 allowed |= reaching
             whole = not self._config.source.draws or len(rows) > 1
             if whole and not listed <= allowed:
-                return "a token is listed that neither model finds probable"
+                return N_("a token is listed that neither model finds probable")
         return ""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ....language import N_, Message
 from ...checks.common import count, finish
 from ...checks.token_text import added_faults, display_faults
-from ...counting import nth
+from ...counting import at_round, nth
 from ...record.trace import Check, Trace
 from ..config import MAX_DRAFT_LENGTH, Speculative
 from ..drafters.start import proposed_again
@@ -21,21 +22,25 @@ def _caches(trace: Trace[Speculative]) -> Check:
         before = len(trace.prompt_ids) + step.start - 1
         if config.drafts_tree:
             if fault := tree_cache_fault(step, config, before, held):
-                faults.append(f"round {nth(step.index)}: {fault}")
+                faults.append(at_round(step.index, fault))
             held = step.draft_cache.after if step.draft_cache else held
             continue
         drafted, accepted = len(step.drafted), len(step.accepted)
         target = CacheSizes(before, before + 1 + drafted, before + 1 + accepted)
         if step.target_cache != target:
-            faults.append(f"round {nth(step.index)}: the target's cache is not {target}")
+            faults.append(
+                at_round(step.index, Message("the target's cache is not {sizes}", sizes=target))
+            )
         peak = before + drafted if drafted else held
         # A head reads accepted tokens again.
         kept = before + 1 + (0 if config.source.reads_hidden else accepted)
         draft = CacheSizes(held, peak, min(peak, kept))
         if step.draft_cache != (draft if config.source.draws else None):
-            faults.append(f"round {nth(step.index)}: the draft's cache is not {draft}")
+            faults.append(
+                at_round(step.index, Message("the draft's cache is not {sizes}", sizes=draft))
+            )
         held = draft.after
-    return count("cache_sizes", faults, "other sizes")
+    return count("cache_sizes", faults, N_("other sizes"))
 
 
 def _drafting(trace: Trace[Speculative]) -> Check:
@@ -50,14 +55,21 @@ def _drafting(trace: Trace[Speculative]) -> Check:
         before = ids[: len(trace.prompt_ids) + step.start]
         if step.draft_length > allowed or (full and step.draft_length < allowed):
             faults.append(
-                f"round {nth(step.index)}: {step.draft_length} tokens allowed, not {allowed}"
+                at_round(
+                    step.index,
+                    Message(
+                        "{length} tokens allowed, not {allowed}",
+                        length=step.draft_length,
+                        allowed=allowed,
+                    ),
+                )
             )
         if fault := _drafting_fault(step, config, before, length, trace.rounds[: step.index]):
-            faults.append(f"round {nth(step.index)}: {fault}")
+            faults.append(at_round(step.index, fault))
         if config.adaptive:
             longer = min(length + 2, MAX_DRAFT_LENGTH)
             length = longer if len(step.accepted) == length else max(1, length - 1)
-    return count("draft_lengths", faults, "drafts that don't")
+    return count("draft_lengths", faults, N_("drafts that don't"))
 
 
 def _drafting_fault(
@@ -80,7 +92,7 @@ def _drafting_fault(
         return text_tree_fault(step, proposed_again(config, rounds, before, step.draft_length))
     drafted = [token.token_id for token in step.drafted]
     if len(drafted) > step.draft_length:
-        return "more was drafted than allowed"
+        return N_("more was drafted than allowed")
     ends: set[DraftEnd] = {"length" if step.draft_length == length else "room"}
     if len(drafted) < step.draft_length:
         own: set[DraftEnd] = {"translation"} if config.source.needs_draft else {"no_match"}
@@ -90,12 +102,12 @@ def _drafting_fault(
         ends = {"confidence"}
     # A drafted end-of-sequence token ends drafting, whatever its probability.
     if step.draft_end not in {*ends, "eos"} or any(unsure[:-1]):
-        return "drafting didn't end at the first token below the threshold, or at the length"
+        return N_("drafting didn't end at the first token below the threshold, or at the length")
     if config.source.from_text:
         proposed = proposed_again(config, rounds, before, step.draft_length)
         continuation = list(proposed.token_ids)
         cut = continuation if step.draft_end != "eos" else continuation[: len(drafted)]
-        return "" if drafted == cut else "the text doesn't go on like that where it did before"
+        return "" if drafted == cut else N_("the text doesn't go on like that where it did before")
     return ""
 
 
@@ -103,18 +115,18 @@ def _tokens(trace: Trace[Speculative]) -> Check:
     rounds, faults, emitted = trace.rounds, [], list[int]()
     for index, step in enumerate(rounds):
         if step.index != index or step.start != len(emitted):
-            faults.append("the rounds are not numbered from 0 by the tokens before them")
+            faults.append(N_("the rounds are not numbered from 0 by the tokens before them"))
         emitted += step.token_ids
     if tuple(emitted) != trace.token_ids:
-        faults.append("the rounds' tokens are not the trace's tokens")
+        faults.append(N_("the rounds' tokens are not the trace's tokens"))
     if "".join(step.text for step in rounds) != trace.text and trace.finish_reason != "cancelled":
-        faults.append("the rounds' texts don't make up the trace's text")
-    return count("rounds_make_text", faults, "mismatches")
+        faults.append(N_("the rounds' texts don't make up the trace's text"))
+    return count("rounds_make_text", faults, N_("mismatches"))
 
 
 def _texts(trace: Trace[Speculative]) -> Check:
     faults = [*display_faults(_shown(trace)), *added_faults(_emitted(trace))]
-    return count("token_texts", faults, "tokens shown as something else")
+    return count("token_texts", faults, N_("tokens shown as something else"))
 
 
 def _shown(trace: Trace[Speculative]) -> Iterator[tuple[str, int, str]]:
@@ -122,14 +134,14 @@ def _shown(trace: Trace[Speculative]) -> Iterator[tuple[str, int, str]]:
         extra = () if step.extra is None else (step.extra,)
         for token in (*step.drafted, *extra):
             for shown in (token, *token.candidates):
-                yield f"round {nth(step.index)}", shown.token_id, shown.text
+                yield Message("round {round}", round=nth(step.index)), shown.token_id, shown.text
 
 
 def _emitted(trace: Trace[Speculative]) -> Iterator[tuple[str, str, str]]:
     for step in trace.rounds:
         extra = () if step.extra is None else (step.extra,)
         for token, added in zip((*step.accepted, *extra), step.texts, strict=True):
-            yield f"round {nth(step.index)}", token.text, added
+            yield Message("round {round}", round=nth(step.index)), token.text, added
 
 
 RUN_CHECKS = (_caches, _drafting, _tokens, _texts, finish)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
+from ....language import N_, Message
 from ...checks.common import (
     COMMON_CHECKS,
     MASS_TOLERANCE,
@@ -15,7 +16,7 @@ from ...checks.common import (
     count,
     worst,
 )
-from ...counting import nth
+from ...counting import at_round, nth
 from ...record.trace import Check, Trace
 from ..acceptance import accept_probability
 from ..block import block_accept_prob
@@ -32,6 +33,12 @@ from ..types import DraftRound, DraftToken, ExtraToken
 from ..verification import accepted_if_reached
 from .run_checks import RUN_CHECKS
 
+_AGAINST = {
+    "accepted": N_("token {token} was accepted against its verification"),
+    "rejected": N_("token {token} was rejected against its verification"),
+    "not_reached": N_("token {token} was not_reached against its verification"),
+}
+
 
 def self_checks(trace: Trace[Speculative]) -> list[Check]:
     """Return the checks; if a round isn't whole, only that failed check."""
@@ -46,7 +53,9 @@ def _masses(trace: Trace[Speculative]) -> Check:
         for candidates in positions_of(step)
         for column in [*zip(*candidates, strict=True)][2:]
     )
-    detail = "largest excess over 1 of the candidates' probabilities, every position, both models"
+    detail = N_(
+        "largest excess over 1 of the candidates' probabilities, every position, both models"
+    )
     return worst("mass_of_candidates", errors, MASS_TOLERANCE, detail)
 
 
@@ -56,13 +65,13 @@ def _own_numbers(trace: Trace[Speculative]) -> Check:
         for at, token in enumerate(step.drafted):
             candidate = candidate_of(token.candidates, token.token_id)
             if candidate is None or candidate[2:4] != (token.target_prob, token.draft_prob):
-                where = f"round {nth(step.index)}: token {nth(at)}"
-                faults.append(f"{where} differs from its candidate")
+                words = Message("token {token} differs from its candidate", token=nth(at))
+                faults.append(at_round(step.index, words))
         extra = step.extra
         candidate = candidate_of(extra_candidates(step), extra.token_id) if extra else None
         if extra and candidate and candidate[2:4] != (extra.target_prob, extra.draft_prob):
-            faults.append(f"round {nth(step.index)}: the target's token differs from its candidate")
-    return count("token_probabilities", faults, "differences")
+            faults.append(at_round(step.index, N_("the target's token differs from its candidate")))
+    return count("token_probabilities", faults, N_("differences"))
 
 
 def _accept_probs(trace: Trace[Speculative]) -> Check:
@@ -73,7 +82,7 @@ def _accept_probs(trace: Trace[Speculative]) -> Check:
         for token in step.drafted
     )
     name = f"accept_prob_{config.acceptance}"
-    return worst(name, errors, 1e-12, "largest deviation of a drafted token")
+    return worst(name, errors, 1e-12, N_("largest deviation of a drafted token"))
 
 
 def expected_accept_prob(config: Speculative, token: DraftToken) -> float:
@@ -91,23 +100,25 @@ def expected_accept_prob(config: Speculative, token: DraftToken) -> float:
 
 def _outcomes(trace: Trace[Speculative]) -> Check:
     faults = [fault for step in trace.rounds if (fault := _outcome_fault(step, trace.config))]
-    return count("outcomes_of_uniforms", faults, "wrong outcomes")
+    return count("outcomes_of_uniforms", faults, N_("wrong outcomes"))
 
 
 def _outcome_fault(step: DraftRound, config: Speculative) -> str:
-    where, passed = f"round {nth(step.index)}", [token.passed for token in step.drafted]
+    passed = [token.passed for token in step.drafted]
     for at, token in enumerate(step.drafted):
         if not _passes(token, config):
-            return f"{where}: token {nth(at)} did not fare as its verification says"
+            words = Message("token {token} did not fare as its verification says", token=nth(at))
+            return at_round(step.index, words)
     expected = _expected_outcomes(step, accepted_if_reached(config, passed))
     for at, token in enumerate(step.drafted):
         if token.outcome != expected[at]:
-            return f"{where}: token {nth(at)} was {token.outcome} against its verification"
+            words = Message(_AGAINST[token.outcome], token=nth(at))
+            return at_round(step.index, words)
     recovered, rejected_at = step.recovered, step.rejected_at
     if config.acceptance == "exact" and recovered is not None and rejected_at is not None:
         rejected = step.drafted[rejected_at]
         if recovered.uniform != rejected.uniform or recovered.token_id == rejected.token_id:
-            return f"{where}: the recovered token is not the sample that differed"
+            return at_round(step.index, N_("the recovered token is not the sample that differed"))
     return ""
 
 
@@ -159,8 +170,8 @@ def _noise(trace: Trace[Speculative]) -> Check:
         recorded = list(_numbers(step, config))
         thrown = torch.rand(len(recorded), generator=generator, dtype=torch.float64).tolist()
         if thrown != recorded:
-            faults.append(f"round {nth(step.index)}: the seed gives other uniform numbers")
-    return count("dice_of_seed", faults, "rounds whose numbers differ")
+            faults.append(at_round(step.index, N_("the seed gives other uniform numbers")))
+    return count("dice_of_seed", faults, N_("rounds whose numbers differ"))
 
 
 def _numbers(step: DraftRound, config: Speculative) -> Iterator[float | None]:
@@ -183,11 +194,11 @@ def _draws(trace: Trace[Speculative]) -> Check:
             else:
                 fits = token.draft_uniform is None and token.draft_prob == 1.0
             if not fits:
-                where = f"round {nth(step.index)}"
-                faults.append(f"{where}: the draft's draw doesn't give token {nth(at)}")
+                words = Message("the draft's draw doesn't give token {token}", token=nth(at))
+                faults.append(at_round(step.index, words))
         if step.extra is not None and not _extra_fits(step, step.extra, config):
-            faults.append(f"round {nth(step.index)}: the target's draw doesn't give its token")
-    return count("tokens_of_draws", faults, "draws that point elsewhere")
+            faults.append(at_round(step.index, N_("the target's draw doesn't give its token")))
+    return count("tokens_of_draws", faults, N_("draws that point elsewhere"))
 
 
 def _extra_fits(step: DraftRound, extra: ExtraToken, config: Speculative) -> bool:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from torch import Tensor
 
+from ....language import N_, Message
 from ...checks.forwards import stretched
 from ...protocol import LanguageModel
 from ...record.trace import Trace
@@ -39,13 +40,13 @@ def tree_cache_fault(step: DraftRound, config: Speculative, before: int, held: i
         rows = rows + step.window.size if one_row else max(rows, step.window.reach)
     target = CacheSizes(before, before + 1 + rows, before + 1 + len(step.accepted))
     if step.target_cache != target:
-        return f"the target's cache is not {target}"
+        return Message("the target's cache is not {sizes}", sizes=target)
     draft = step.draft_cache
     if not config.source.draws:
-        return "" if draft is None else "the source has no cache"
+        return "" if draft is None else N_("the source has no cache")
     most = before + 1 + len(step.accepted)
     if draft is None or draft.before != held or not held <= draft.after <= min(draft.peak, most):
-        return "the draft's cache does not go on from the round before"
+        return N_("the draft's cache does not go on from the round before")
     return ""
 
 
@@ -62,7 +63,7 @@ def text_tree_fault(
         paths = {*drafted.paths()}
         ends = {path[-2] for path in proposed.paths() if path not in paths and path[:-1] in paths}
     same = proposed.cut_after(ends)[:2] == drafted[:2]
-    return "" if same else "the text doesn't go on like that where it did before"
+    return "" if same else N_("the text doesn't go on like that where it did before")
 
 
 def tree_shape_fault(step: DraftRound, config: Speculative, length: int) -> str:
@@ -72,24 +73,24 @@ def tree_shape_fault(step: DraftRound, config: Speculative, length: int) -> str:
         length: number of levels if max_new_tokens leaves room for them.
     """
     if step.depth > step.draft_length or len(step.drafted) > most_nodes(config):
-        return "more was drafted than allowed"
+        return N_("more was drafted than allowed")
     ends = {"length" if step.draft_length == length else "room"}
     if step.depth < step.draft_length:
         ends |= {"room"} if step.drafted else {"room", "no_token"}
     if config.source.from_text:
         ends = {"no_match"} if step.depth < step.draft_length else ends - {"no_token"}
-        return "" if step.draft_end in ends else "drafting didn't end where the text does"
+        return "" if step.draft_end in ends else N_("drafting didn't end where the text does")
     if step.draft_end not in ends:
-        return "drafting didn't end at the tree's last level"
+        return N_("drafting didn't end at the tree's last level")
     depths, widths = step.depths, config.widths
     for node, children in children_of(step.tree).items():
         ids = [step.drafted[at].token_id for at in children]
         if widths and children and len(children) > widths[depths[children[0]]]:
-            return "a token has more children than the widths allow"
+            return N_("a token has more children than the widths allow")
         if config.tree_picks != "with_replacement" and len(set(ids)) < len(ids):
-            return "two siblings are the same token"
+            return N_("two siblings are the same token")
         if node >= 0 and children and confidence(step.drafted[node]) < config.draft_threshold:
-            return "drafting went on after a token below the threshold"
+            return N_("drafting went on after a token below the threshold")
     return ""
 
 
@@ -120,14 +121,14 @@ class TreeReplay:
         """Describe a child that is missing or doesn't belong; empty for none."""
         step, tree = self._step, self._step.tree
         if (step.draft_end == "room") != (self._depth < self._config.depth):
-            return "a context window was full, or was not"
+            return N_("a context window was full, or was not")
         children, joint = children_of(tree), self._joint()
         likeliest_out = 0.0
         for node in range(-1, len(tree)):
             ids = [step.drafted[at].token_id for at in children[node]]
             if not self._goes_on(node):
                 if ids:
-                    return "drafting went on after an end"
+                    return N_("drafting went on after an end")
                 continue
             row, depth = self._probs[node + 1], len(path_to(tree, node))
             count = self._config.tree_nodes or self._config.widths[depth]
@@ -138,16 +139,16 @@ class TreeReplay:
                 likeliest_out = max(likeliest_out, out * (joint[node] if node >= 0 else 1.0))
                 continue
             if len(ids) < count and out > 0 and self._config.tree_picks != "with_replacement":
-                return "a node has fewer children than the widths give"
+                return N_("a node has fewer children than the widths give")
             if self._config.tree_picks == "with_replacement" and len(ids) not in (count, 0):
-                return "a node has fewer children than the widths give"
+                return N_("a node has fewer children than the widths give")
             if not self._config.draft_draws and self._out_of_order(row, ids, out):
-                return "a child is not among the draft's likeliest tokens"
+                return N_("a child is not among the draft's likeliest tokens")
         full = len(tree) == self._config.tree_nodes
         if self._config.tree_nodes and likeliest_out > 0 and not full:
-            return "the tree has fewer nodes than were asked for"
+            return N_("the tree has fewer nodes than were asked for")
         if self._config.tree_nodes and min(joint, default=1.0) < likeliest_out * self._slack:
-            return "a likelier node is left out"
+            return N_("a likelier node is left out")
         return ""
 
     def _joint(self) -> list[float]:

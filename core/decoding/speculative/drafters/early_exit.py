@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....language import Message
 from ...errors import ConfigError, ModelError
 from ...protocol import LanguageModel, Layered, Layers, offers
 from ..config import Speculative
@@ -19,7 +20,11 @@ def first_layers(
     layers = require_layers(target)
     if config.exit_layer >= layers.count:
         raise ConfigError(
-            f"must lie below the target's {layers.count} layers, got {config.exit_layer}.",
+            Message(
+                "must lie below the target's {layers} layers, got {given}.",
+                layers=layers.count,
+                given=config.exit_layer,
+            ),
             "exit_layer",
             "Speculative",
         )
@@ -34,6 +39,9 @@ def require_layers(target: LanguageModel) -> Layers:
     """
     if not offers(target, Layered):
         raise ModelError(
-            f"The layers of {target.model_id} can't be run apart here: take another draft source."
+            Message(
+                "The layers of {target} can't be run apart here: take another draft source.",
+                target=target.model_id,
+            )
         )
     return target.layers

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from torch import Tensor
 
+from ....language import Message
 from ...errors import ModelError
 from ...protocol import Context, LanguageModel, offers
 from ..config import Speculative
@@ -52,11 +53,17 @@ def require_head(
     """
     assert draft is not None
     if not offers(draft, HeadModel):
-        raise ModelError(f"{draft.model_id} is no draft head: set drafter to 'model'.")
+        raise ModelError(
+            Message("{draft} is no draft head: set drafter to 'model'.", draft=draft.model_id)
+        )
     if draft.target_revision != target.revision:
         raise ModelError(
-            f"{draft.model_id} reads the hidden states of another model than {target.model_id}: "
-            "take the target that it was trained on, or another draft."
+            Message(
+                "{draft} reads the hidden states of another model than {target}: "
+                "take the target that it was trained on, or another draft.",
+                draft=draft.model_id,
+                target=target.model_id,
+            )
         )
     return draft
 

@@ -8,6 +8,7 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
+from ....language import Message
 from ...errors import ContextLengthError
 from ...protocol import Context, LanguageModel
 from ..config import Speculative
@@ -28,8 +29,12 @@ def started_context(
     window = model.context_window
     if window is not None and len(prompt_ids) > window:
         raise ContextLengthError(
-            f"The prompt has {len(prompt_ids)} tokens, the draft's context window holds {window}: "
-            "shorten the prompt, or take another draft.",
+            Message(
+                "The prompt has {count} tokens, the draft's context window holds {window}: "
+                "shorten the prompt, or take another draft.",
+                count=len(prompt_ids),
+                window=window,
+            ),
             len(prompt_ids),
             window,
         )

@@ -13,6 +13,7 @@ from itertools import takewhile
 from time import perf_counter
 from typing import Protocol
 
+from ....language import Message
 from ...errors import ModelError
 from ...protocol import Context, Decodes, LanguageModel, offers
 from ..config import Speculative
@@ -136,5 +137,9 @@ def _encoded(model: Translates, text: str) -> list[int]:
 
 def _translating(model: LanguageModel) -> Translates:
     if not offers(model, Translates):
-        raise ModelError(f"{model.model_id} can't decode its tokens: take another draft source.")
+        raise ModelError(
+            Message(
+                "{model} can't decode its tokens: take another draft source.", model=model.model_id
+            )
+        )
     return model

@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Iterator
 
 import torch
 
+from ....language import N_
 from ...checks.common import count, worst
 from ...checks.forwards import largest_logit, logit_tolerance
-from ...counting import nth
+from ...counting import at_round
 from ...protocol import LanguageModel
 from ...record.trace import Check, Trace
 from ..config import Speculative
@@ -31,7 +32,7 @@ def windows(trace: Trace[Speculative]) -> Check:
             if guess != token_id and guess == filler(trace.prompt_ids, at)
         }
 
-    return count("lookahead_windows", _faults(trace, ends), "windows that differ")
+    return count("lookahead_windows", _faults(trace, ends), N_("windows that differ"))
 
 
 def windows_again(trace: Trace[Speculative], model: LanguageModel) -> list[Check]:
@@ -43,10 +44,10 @@ def windows_again(trace: Trace[Speculative], model: LanguageModel) -> list[Check
         room = model.context_window - len(trace.prompt_ids) - window_reach(config)
     for step in trace.rounds:
         if (room is None or step.start <= room) != (step.window is not None):
-            faults.append(f"round {nth(step.index)}: a window is missing, or has no room")
-    detail = "distance of a predicted token's logit from the largest, over its tolerance"
+            faults.append(at_round(step.index, N_("a window is missing, or has no room")))
+    detail = N_("distance of a predicted token's logit from the largest, over its tolerance")
     return [
-        count("lookahead_windows_again", faults, "windows that differ"),
+        count("lookahead_windows_again", faults, N_("windows that differ")),
         worst("lookahead_predictions", _errors(trace, model), 1.0, detail),
     ]
 
@@ -54,14 +55,16 @@ def windows_again(trace: Trace[Speculative], model: LanguageModel) -> list[Check
 def _faults(trace: Trace[Speculative], ends: WindowEnds) -> list[str]:
     config, before, faults = trace.config, None, list[str]()
     for step in trace.rounds:
-        window, where = step.window, f"round {nth(step.index)}"
+        window = step.window
         if window is None:
             continue
         expected = first_levels(trace.prompt_ids, config)
         if before is not None:
             expected = moved(before, trace.prompt_ids, config, ends(before, window))
         if window.levels != expected or len(window.predicted) != len(window.levels[-1]):
-            faults.append(f"{where}: the guesses don't follow from the window before")
+            faults.append(
+                at_round(step.index, N_("the guesses don't follow from the window before"))
+            )
             return faults
         before = window
     return faults

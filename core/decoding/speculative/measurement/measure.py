@@ -11,6 +11,7 @@ from statistics import median
 
 import torch
 
+from ....language import Message
 from ...autoregressive.engine import continue_from
 from ...checks.statistics import homogeneity
 from ...decode import collect
@@ -231,8 +232,11 @@ def losslessness(
     """
     if tokens < 2:
         raise ConfigError(
-            f"A losslessness test needs runs of at least 2 tokens, got {tokens}: with room for one "
-            "nothing is drafted."
+            Message(
+                "A losslessness test needs runs of at least 2 tokens, got {tokens}: with room for "
+                "one nothing is drafted.",
+                tokens=tokens,
+            )
         )
     require_draft(config, draft.model_id if draft else None)
     if draft is not None:

@@ -9,6 +9,7 @@ from typing import Protocol, cast
 import torch
 from torch import Tensor
 
+from ....language import Message
 from ...errors import ModelError
 from ...protocol import (
     Context,
@@ -131,8 +132,11 @@ def tree_forward(model: LanguageModel, context: Context, config: Speculative) ->
         return ExpandedTree(context)
     if not (offers(model, TakesTrees) and model.takes_trees):
         raise ModelError(
-            f"{model.model_id} can't score a tree in one sequence (its layers take no attention "
-            "mask, or keep a state): set scoring to batch_expansion, or draft a chain."
+            Message(
+                "{model} can't score a tree in one sequence (its layers take no attention "
+                "mask, or keep a state): set scoring to batch_expansion, or draft a chain.",
+                model=model.model_id,
+            )
         )
     return MaskedTree(cast(TreeContext, context))
 

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
+from ....language import Message
+
 # At most so many nodes, as many as a chain may have; a width has at most two digits.
 MAX_NODES = 64
 _WIDTHS = re.compile(r"[1-9]\d?(,[1-9]\d?){0,63}", re.ASCII)
@@ -24,10 +26,16 @@ def widths_of(text: str) -> tuple[int, ...]:
     """
     compact = text.replace(" ", "")
     if not _WIDTHS.fullmatch(compact):
-        raise ValueError("must be widths from 1 to 99, separated by commas, such as 3,2,1")
+        raise ValueError(Message("must be widths from 1 to 99, separated by commas, such as 3,2,1"))
     widths = tuple(map(int, compact.split(",")))
     if (nodes := nodes_of(widths)) > MAX_NODES:
-        raise ValueError(f"must give a tree of at most {MAX_NODES} nodes, this one has {nodes}")
+        raise ValueError(
+            Message(
+                "must give a tree of at most {most} nodes, this one has {nodes}",
+                most=MAX_NODES,
+                nodes=nodes,
+            )
+        )
     return widths
 
 
