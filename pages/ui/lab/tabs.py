@@ -138,7 +138,7 @@ def _ways(lab: Lab, ref: StepRef, settings: LabSettings) -> None:
     if job := lab.active("grow"):
         platform.poll(_live, jobs.poll_seconds)(job)
     elif error := lab.failures.get("grow"):
-        st.text(error)
+        st.text(tr(error))
     grown = shown_rows(lab, ref)
     if grown is not None:
         _tree(grown, ref, settings)

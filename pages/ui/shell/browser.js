@@ -4,7 +4,7 @@
 const WINDOWS = { phone: "(max-width: 640px)", desktop: "(min-width: 1240px)" };
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
-  window.deWords = data.words;
+  window.deWords = Object.assign(Object.create(null), data.words);
   document.documentElement.lang = data.language;
   askForWords();
   const tab = (window.decodingExplorer ??= prepare(data.script));
