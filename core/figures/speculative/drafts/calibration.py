@@ -63,7 +63,7 @@ def spec_calibration(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREE
     bins = [bin_ for bin_ in calibration(trace) if bin_.trials]
     if not bins:
         return tr("The drafts of this run have no probabilities.")
-    shares = [(bin_, _share(bin_)) for bin_ in bins]
+    shares, across = [(bin_, _share(bin_)) for bin_ in bins], tr("unshaped draft probability")
     sheet = Sheet(
         theme,
         paper,
@@ -74,9 +74,7 @@ def spec_calibration(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREE
         below=66,
         key_offset=44,
         layout={
-            "xaxis": axis(
-                theme, tr("unshaped draft probability"), range=[0, 1], **percent_ticks(1.0, 5)
-            ),
+            "xaxis": axis(theme, across, range=[0, 1], **percent_ticks(1.0, 5)),
             "yaxis": axis(theme, tr("accepted"), range=[-0.04, 1.12], **percent_ticks(1.0, 2)),
         },
     )

@@ -6,7 +6,7 @@ from ....decoding.counting import nth
 from ....decoding.record.trace import Trace
 from ....decoding.speculative.analysis.rejections import Occurrence, Rejection
 from ....decoding.speculative.config import Speculative
-from ....decoding.speculative.drafters.jacobi import window
+from ....decoding.speculative.drafters.guesses import window
 from ....decoding.speculative.drafters.ngram_cache import ngram_size
 from ....decoding.speculative.tree.shape import path_to
 from ....language import tr, trn
