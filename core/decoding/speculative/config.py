@@ -191,7 +191,13 @@ class Speculative(MethodConfig):
         if self.adaptive:
             raise _refused(N_("has a fixed shape: switch adaptive off."), name)
         if self.acceptance == "block":
-            raise _refused(N_("verifies node by node: block verification needs a chain."), name)
+            raise _refused(
+                N_(
+                    "can't be block verification with a tree (tree_widths, tree_nodes or "
+                    "lookahead): it verifies a chain as a whole."
+                ),
+                "acceptance",
+            )
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -207,6 +213,11 @@ class Speculative(MethodConfig):
     def depth(self) -> int:
         """Maximum number of positions that a round drafts."""
         return len(self.widths) or self.draft_length
+
+    @property
+    def idle(self) -> frozenset[str]:
+        """Settings without effect: the widths of a static tree set its depth."""
+        return frozenset({"draft_length"} if self.tree_widths else ())
 
     @property
     def source(self) -> DraftSource:

@@ -132,7 +132,7 @@ _ROWS = (
         words=N_(
             "the target's own predictions of the last round (lookahead decoding's iterations)"
         ),
-        start=f"{__package__}.drafters.jacobi:guess",
+        start=f"{__package__}.drafters.guesses:guess",
         draws=False,
         from_rounds=True,
     ),

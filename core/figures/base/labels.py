@@ -267,7 +267,7 @@ def config_caption(
         *(
             _setting(field.name, getattr(config, field.name))
             for field in fields(config)
-            if field.name not in {*_UNSAID, *unsaid}
+            if field.name not in {*_UNSAID, *unsaid, *getattr(config, "idle", ())}
             and (getattr(config, field.name) != field.default or field.name in _ALWAYS_SAID)
         ),
         ""

@@ -18,8 +18,8 @@ from pages.ui.widgets import table
 
 _ROWS = 8
 _PROB, _SHARE = "%.3f", "rejection_prob"
-_NUMBERS = ("draft_prob", "target_prob", "preferred_prob", _SHARE)
-_COLUMNS = ("round", "position", "token", *_NUMBERS[:2], N_("preferred"), *_NUMBERS[2:])
+_NUMBERS = ("draft_prob", "target_prob", "target_raw_prob", "preferred_prob", _SHARE)
+_COLUMNS = ("round", "position", "token", *_NUMBERS[:3], N_("preferred"), *_NUMBERS[3:])
 
 
 def draw(view: SpecView, trace: Trace, show: Callable[[SpecView, int, int], None]) -> None:
@@ -39,7 +39,9 @@ def draw(view: SpecView, trace: Trace, show: Callable[[SpecView, int, int], None
     st.caption(
         tr(
             "Rejected tokens, the token that the target prefers in each place, and the probability "
-            "of the rejection. Click a row to see its verification and its source in words."
+            "of the rejection. target_raw_prob is the target's unshaped probability, before "
+            "temperature and filters; the others are final, as the verification reads them. Click "
+            "a row to see its verification and its source in words."
         )
     )
     table.draw(

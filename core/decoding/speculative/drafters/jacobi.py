@@ -8,34 +8,13 @@ it also gathers in the same forward.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from ...protocol import LanguageModel
 from ..config import Speculative
-from ..rounds import positions_of
 from ..types import DraftRound
+from .guesses import guess
 from .text import TextDraft
-
-
-def guess(
-    rounds: Sequence[DraftRound], ids: Sequence[int], _: Speculative, length: int
-) -> list[int]:
-    """Return the next window: predictions after the last emitted token, then tokens of the pool.
-
-    Without a bigram the last token is repeated, as the first window does.
-    """
-    pool, guesses = dict[int, int](), list[int]()
-    for step in rounds:
-        predicted = [candidates[0].token_id for candidates in positions_of(step) if candidates]
-        drafted = [token.token_id for token in step.drafted]
-        # The prediction at a position follows the guess before it.
-        pool.update(zip(drafted, predicted[1:], strict=False))
-        guesses = predicted[len(step.accepted) + 1 :]
-    while len(guesses) < length:
-        last = guesses[-1] if guesses else ids[-1]
-        guesses.append(pool.get(last, last))
-    return guesses[:length]
 
 
 class JacobiDraft(TextDraft):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ..config import Speculative
 from ..tree.paths import Path, TokenTree, likeliest
@@ -19,6 +20,13 @@ LEAST_SEEN = (2, 2, 1, 1)
 LEAST_PERCENT = (66, 50, 50, 50)
 
 NgramCounts = dict[tuple[int, ...], Counter[int]]
+
+
+class _Following(NamedTuple):
+    """Counts of the tokens after an n-gram of `size` tokens; 0 for none."""
+
+    size: int
+    counts: Counter[int]
 
 
 def follow(ids: Sequence[int], _: Speculative, length: int) -> list[int]:
@@ -47,18 +55,29 @@ def branches(ids: Sequence[int], config: Speculative, length: int) -> TokenTree:
     counts, last = _counts(ids), list(ids[-len(LEAST_SEEN) :])
 
     def next_tokens(path: Path) -> list[tuple[int, float]]:
-        following = _following(counts, [*last, *path])
+        following = _following(counts, [*last, *path]).counts
         total = following.total()
         return [(token_id, count / total) for token_id, count in following.most_common()]
 
     return likeliest(next_tokens, config.tree_nodes, length) if len(ids) > 1 else TokenTree()
 
 
+def ngram_size(ids: Sequence[int], path: Sequence[int]) -> int:
+    """Return the number of last tokens whose counts give the token after `path`; 0 for none.
+
+    Args:
+        ids: prompt and text, which are counted.
+        path: drafted tokens after them.
+    """
+    return _following(_counts(ids), [*ids[-len(LEAST_SEEN) :], *path]).size
+
+
 def _next(counts: NgramCounts, ids: Sequence[int]) -> int | None:
-    return next((token_id for token_id, _ in _following(counts, ids).most_common(1)), None)
+    following = _following(counts, ids).counts
+    return next((token_id for token_id, _ in following.most_common(1)), None)
 
 
-def _following(counts: NgramCounts, ids: Sequence[int]) -> Counter[int]:
+def _following(counts: NgramCounts, ids: Sequence[int]) -> _Following:
     """Return the counts after the longest n-gram that is known well enough; empty for none."""
     for size in range(min(len(LEAST_SEEN), len(ids)), 0, -1):
         following = counts.get(tuple(ids[-size:]))
@@ -67,5 +86,5 @@ def _following(counts: NgramCounts, ids: Sequence[int]) -> Counter[int]:
         _, count = following.most_common(1)[0]
         seen = following.total()
         if seen >= LEAST_SEEN[size - 1] and 100 * count >= LEAST_PERCENT[size - 1] * seen:
-            return following
-    return Counter()
+            return _Following(size, following)
+    return _Following(0, Counter())

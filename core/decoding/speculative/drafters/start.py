@@ -14,8 +14,9 @@ from ..tree.contexts import start_tree
 from ..tree.drafting import TreeDraft
 from ..tree.paths import TokenTree
 from ..types import DraftRound
+from .guesses import guess
 from .head import HeadDraft
-from .jacobi import JacobiDraft, guess
+from .jacobi import JacobiDraft
 from .model import ModelDraft
 from .other_tokenizer import TranslatedDraft
 from .proposal import Draft

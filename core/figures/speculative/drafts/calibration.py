@@ -23,7 +23,7 @@ def _share(bin_: CalibrationBin) -> Share:
 
 @table("low high mean_draft_prob verified accepted share interval_low interval_high few")
 def spec_calibration_data(trace: Trace) -> TableRows:
-    """Return a row for each interval of the draft's own, unshaped probability."""
+    """Return a row for each interval of the draft's unshaped probability."""
     for bin_ in calibration(trace):
         share, mean = _share(bin_), bin_.mean if bin_.trials else None
         counts = (share.total, share.hits, share.value if share.total else None)
@@ -35,13 +35,16 @@ def spec_calibration_data(trace: Trace) -> TableRows:
     settings_caption,
     spec_calibration_data,
     subtitle=lambda shares: (
-        tr("The draft's own probability of its tokens, and the share that the target accepts."),
+        tr(
+            "The draft's unshaped probability of its tokens, before temperature and filters, and "
+            "the share that the target accepts."
+        ),
         tr("On the dotted line both are equal; above it the draft is less sure than it could be."),
         any(is_few(share) for _, share in shares)
         and tr("Hollow marks stand for fewer than {few} tokens.", few=FEW),
     ),
     alt=lambda shares: (
-        tr("Accepted share of drafted tokens by the draft's probability."),
+        tr("Accepted share of drafted tokens by the draft's unshaped probability."),
         "; ".join(
             f"{_span(bin_)}: {counts_words(share)}, {interval_words(share)}"
             for bin_, share in shares
@@ -60,7 +63,7 @@ def spec_calibration(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREE
     bins = [bin_ for bin_ in calibration(trace) if bin_.trials]
     if not bins:
         return tr("The drafts of this run have no probabilities.")
-    shares = [(bin_, _share(bin_)) for bin_ in bins]
+    shares, across = [(bin_, _share(bin_)) for bin_ in bins], tr("unshaped draft probability")
     sheet = Sheet(
         theme,
         paper,
@@ -71,7 +74,7 @@ def spec_calibration(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREE
         below=66,
         key_offset=44,
         layout={
-            "xaxis": axis(theme, tr("draft probability"), range=[0, 1], **percent_ticks(1.0, 5)),
+            "xaxis": axis(theme, across, range=[0, 1], **percent_ticks(1.0, 5)),
             "yaxis": axis(theme, tr("accepted"), range=[-0.04, 1.12], **percent_ticks(1.0, 2)),
         },
     )
@@ -105,7 +108,7 @@ def spec_calibration(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREE
             **hover_texts(
                 [
                     lines(
-                        tr("draft probability {span}", span=_span(bin_)),
+                        tr("unshaped draft probability {span}", span=_span(bin_)),
                         counts_words(share),
                         interval_words(share),
                     )

@@ -6,12 +6,14 @@ from ....decoding.counting import nth
 from ....decoding.record.trace import Trace
 from ....decoding.speculative.analysis.rejections import Rejection, rejections
 from ....decoding.speculative.config import Speculative
-from ....language import tr, trn
+from ....decoding.speculative.rounds import candidate_of
+from ....decoding.speculative.types import DraftToken, PairCandidate
+from ....language import tr
 from ...base.figure import TableRows, table
-from ...base.labels import percent, table_text, visible_token
+from ...base.labels import percent, stage_name, stage_setting, table_text, visible_token
 from ..words import is_greedy, number, rule_of
-
-_LIMIT = 24
+from .origins import LIMIT, origin_words
+from .removing import removing_stages
 
 
 @table(
@@ -24,7 +26,8 @@ def spec_rejections_data(trace: Trace) -> TableRows:
 
     Of a source that copies the text, `source_token` is the number, from 1, of an earlier place of
     the token in prompt and text, and `source_same` the number of equal tokens before it;
-    `preferred` is the target's likeliest token.
+    `preferred` is the target's likeliest token. The `raw` probabilities are unshaped, the others
+    final.
     """
     for found in rejections(trace):
         yield (
@@ -49,68 +52,115 @@ def rejection_words(trace: Trace, found: Rejection) -> str:
     """Return what the draft knew, what the target preferred, and the probability of the rejection;
     plain text.
     """
-    return " ".join((_knew(trace, found), _preferred(trace, found), _how_likely(trace, found)))
-
-
-def _knew(trace: Trace, found: Rejection) -> str:
-    config = trace.require(Speculative).config
-    token = visible_token(found.token.text, _LIMIT)
-    if found.earlier is not None:
-        return trn(
-            "The source: the text. {token} also stands at token {at} of prompt and text, after the "
-            "same token as here.",
-            "The source: the text. {token} also stands at token {at} of prompt and text, after the "
-            "same {count} tokens as here.",
-            found.earlier.same,
-            at=nth(found.earlier.at),
-            token=token,
-        )
-    if config.drafter == "jacobi":
-        return tr("The source: {token} is the target's own guess of the round before.", token=token)
-    if config.drafter == "lookahead":
-        return tr(
-            "The source: {token} is from an n-gram that the window of guesses gave.", token=token
-        )
-    if found.drafted.draft_raw_prob is None:
-        return tr(
-            "The source: the draft with another tokenizer proposed {token}; it has no probability.",
-            token=token,
-        )
-    drew = config.draft_draws
-    prob = percent(found.token.draft_prob if drew else found.drafted.draft_raw_prob)
-    if config.drafter == "head":
-        return tr("The source: the draft head gave {token} {prob}.", token=token, prob=prob)
-    if config.drafter == "early_exit":
-        return trn(
-            "The source: the target's first layer gave {token} {prob}.",
-            "The source: the target's first {count} layers gave {token} {prob}.",
-            config.exit_layer,
-            token=token,
-            prob=prob,
-        )
-    return tr("The source: the draft model gave {token} {prob}.", token=token, prob=prob)
+    return _joined(
+        origin_words(trace, found),
+        _preferred(trace, found),
+        _fixed(trace, found),
+        _how_likely(trace, found),
+    )
 
 
 def _preferred(trace: Trace, found: Rejection) -> str:
-    greedy = is_greedy(trace)
-    drafted, best = found.drafted, found.preferred
-    gives = percent(drafted.target_raw_prob if greedy else found.token.target_prob)
-    if best.token_id == found.token.token_id:
-        return tr("It is the target's likeliest token too, with {gives}.", gives=gives)
+    best, greedy = found.preferred, is_greedy(trace)
+    gives = percent(found.drafted.target_raw_prob if greedy else found.token.target_prob)
     values = {
-        "token": visible_token(best.text, _LIMIT),
+        "token": visible_token(best.text, LIMIT),
         "prob": percent(best.target_raw_prob if greedy else best.target_prob),
         "gives": gives,
     }
-    step = trace.rounds[found.round]
-    if found.place and step.tree[found.place] in step.tree[: found.place]:
+    if first := _first_sibling(trace, found):
+        if best.token_id == found.token.token_id:
+            words = tr(
+                "Without the siblings tried before it, it is the target's likeliest token, with "
+                "{gives}.",
+                gives=gives,
+            )
+        else:
+            words = tr(
+                "Without the siblings tried before it, the target prefers {token} with {prob} and "
+                "gives the drafted token {gives}.",
+                **values,
+            )
+        return _joined(words, _before_siblings(found, first), _removed(trace, found, first))
+    if best.token_id == found.token.token_id:
+        return tr("It is the target's likeliest token too, with {gives}.", gives=gives)
+    if greedy and found.drafted.target_raw_prob > best.target_raw_prob:
         return tr(
-            "Without the siblings tried before it, the target prefers {token} with {prob} and "
-            "gives the drafted token {gives}.",
+            "With penalties, bans and constraint the target prefers {token}, whose own probability "
+            "is {prob}; the drafted token's is {gives}.",
             **values,
         )
-    return tr(
+    words = tr(
         "The target prefers {token} with {prob} and gives the drafted token {gives}.", **values
+    )
+    return words if greedy else _joined(words, _removed(trace, found, found.drafted))
+
+
+def _first_sibling(trace: Trace, found: Rejection) -> DraftToken | None:
+    """Return the first sibling of a token that was verified without its earlier siblings; None for
+    any other token.
+    """
+    step = trace.rounds[found.round]
+    first = step.tree.index(step.tree[found.place])
+    # Typical acceptance and one-hot distributions keep what a rejected sibling had.
+    if first == found.place or rule_of(trace) == "typical" or is_greedy(trace):
+        return None
+    return step.drafted[first]
+
+
+def _before_siblings(found: Rejection, first: DraftToken) -> str:
+    pair = candidate_of(first.candidates, found.token.token_id)
+    if pair is None or pair.target_prob == 0:
+        return ""
+    return tr(
+        "Before they were rejected, the target gave it {prob}.", prob=percent(pair.target_prob)
+    )
+
+
+def _removed(trace: Trace, found: Rejection, before: PairCandidate | DraftToken | None) -> str:
+    """Return which stage removed a token; empty if none did.
+
+    Args:
+        before: the token before its siblings were rejected, or the first of these.
+    """
+    if isinstance(before, DraftToken):
+        before = candidate_of(before.candidates, found.token.token_id)
+    own = found.drafted.target_raw_prob
+    if before is None or before.target_prob > 0 or own == 0:
+        return ""
+    names = [
+        # A constraint's rule is long.
+        stage_name(name) if name == "constraint" else stage_setting(name, trace.config)
+        for name in removing_stages(trace, found)
+    ]
+    if not names:
+        return ""
+    if len(names) == 1:
+        return tr(
+            "The stage {stage} removed it (the target's own probability is {prob}).",
+            stage=names[0],
+            prob=percent(own),
+        )
+    return tr(
+        "One of the stages {stages} removed it (the target's own probability is {prob}).",
+        stages=", ".join(names),
+        prob=percent(own),
+    )
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
+
+
+def _fixed(trace: Trace, found: Rejection) -> str:
+    """Return why the rule reads a draft probability of 1; empty if it doesn't."""
+    reads = rule_of(trace) in ("speculative", "block")
+    drew = trace.require(Speculative).config.draft_draws
+    if drew or not reads or is_greedy(trace) or found.token.refused:
+        return ""
+    return tr(
+        "The candidate is fixed, not drawn, so its draft probability counts as {one}.",
+        one=percent(1.0),
     )
 
 

@@ -95,7 +95,6 @@ def test_a_copied_token_stands_where_the_words_say(drafter: str, nodes: int) -> 
         ("model", "the draft model gave"),
         ("head", "the draft head gave"),
         ("early_exit", "the target's first 2 layers gave"),
-        ("jacobi", "the target's own guess"),
         ("lookahead", "an n-gram that the window of guesses gave"),
         ("other_tokenizer", "another tokenizer proposed"),
     ],

@@ -185,7 +185,10 @@ def test_every_run_of_a_tree_from_the_text_is_proved_and_greedy_is_greedy(drafte
         ({"drafter": "lookahead", "draft_length": 1}, "a draft_length of at least 2"),
         ({"drafter": "lookahead", "lookahead_guesses": 17}, "at most 64 tokens"),
         ({"drafter": "lookahead", "adaptive": True}, "switch adaptive off"),
-        ({"drafter": "lookahead", "acceptance": "block"}, "block verification needs a chain"),
+        (
+            {"drafter": "lookahead", "acceptance": "block"},
+            "it verifies a chain as a whole",
+        ),
         ({"drafter": "head", "tree_nodes": 4, "adaptive": True}, "switch adaptive off"),
     ],
 )
