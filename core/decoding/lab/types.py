@@ -54,14 +54,14 @@ class Crossing(NamedTuple):
 
 
 class LoweredToken(NamedTuple):
-    """The token that DRY lowers most.
+    """The token that DRY lowers most, and the repeat that it would continue.
 
-    `repeat` is the repeat that it would continue, `count` the number of tokens that DRY lowers.
+    `tokens` is the number of tokens that DRY lowers.
     """
 
     candidate: Candidate
     repeat: Repeat
-    count: Index
+    tokens: Index
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -86,7 +86,7 @@ class LabStep(ShortRepr):
     raw_pick: Candidate
     crossing: Crossing | None = None
     skipped: Annotated[tuple[ShortText, ...], Bounds(max_length=50)] = ()
-    lowered: LoweredToken | None = None
+    lowered: Annotated[LoweredToken | None, LeftOut(lambda step: step.lowered is None)] = None
 
     @property
     def step(self) -> TokenStep:
