@@ -1,7 +1,7 @@
 """Language of the texts that a reader sees: English in the code, others from catalogues."""
 
 from .catalogue import LANGUAGES, current, language_of, script_words, use
-from .message import N_, Message, Plural, tr, trn
+from .message import N_, Message, Plural, in_every_language, tr, trn
 
 __all__ = [
     "LANGUAGES",
@@ -9,6 +9,7 @@ __all__ = [
     "Message",
     "Plural",
     "current",
+    "in_every_language",
     "language_of",
     "script_words",
     "tr",

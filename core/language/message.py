@@ -7,9 +7,10 @@ grammar needs them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from .catalogue import ENGLISH, catalogue, current
+from .catalogue import ENGLISH, LANGUAGES, catalogue, current, use
 
 
 class Message(str):
@@ -62,8 +63,8 @@ class Plural(Message):
         form = catalogue(language).ngettext(self.template, self.many, self.number)
         return _filled(form, self.values, language)
 
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return self.template, self.many, self.number
+    def __reduce__(self) -> tuple[Any, ...]:
+        return str.__new__, (type(self), str(self)), self.__dict__
 
 
 def tr(text: str, **values: Any) -> str:
@@ -83,6 +84,13 @@ def tr(text: str, **values: Any) -> str:
 def trn(text: str, many: str, count: int, **values: Any) -> str:
     """Return the form of a text that a count needs, in the context's language."""
     return tr(Plural(text, many, count, **values))
+
+
+def in_every_language(text: str) -> Iterator[str]:
+    """Yield a declared text in each language of the app."""
+    for language in LANGUAGES:
+        with use(language):
+            yield tr(text)
 
 
 def N_(text: str) -> str:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.language import catalogue
+from core.decoding.autoregressive.config import Greedy
+from core.decoding.record.notes import RECOMPUTED, RECORDED, Note
+from core.figures.base.paper import SCREEN
+from core.figures.decode import durations
+from core.language import Message, catalogue, tr, use
+from pages.ui.decode.state import DecodeView
 from pages.ui.platform import reader
+from pages.ui.run.jobs import Job
+from pages.ui.run.work import BackgroundWork
+from tests.figures.traces import make_trace
 from tests.language.pseudo import OPEN, use_pseudo
 from tests.ui.conftest import open_page
 
@@ -78,7 +89,133 @@ def test_the_menu_changes_the_language_and_keeps_the_controls() -> None:
     assert "lang" not in app.query_params
 
 
+@pytest.mark.parametrize(
+    ("script", "key", "value"),
+    [
+        ("decode.py", "constraint", "regex"),
+        ("decode.py", "draw", "gumbel"),
+        ("speculative.py", "draft", "prompt_lookup"),
+    ],
+)
+def test_a_menu_keeps_its_value_when_the_language_changes(
+    script: str, key: str, value: str
+) -> None:
+    app = open_page(script, {}, **{key: value})
+    english = _label_in(app, key)
+    app.selectbox(key="language-menu").select("ja").run()
+    menu = app.selectbox(key=key).proto
+    assert menu.set_value and menu.raw_value in menu.options and menu.raw_value != english
+    # A browser that missed the new label sends the one that it has.
+    states = app._tree.get_widget_states()
+    (state,) = (state for state in states.widgets if state.id == menu.id)
+    state.string_value = english
+    assert not app._run(states).exception
+    assert app.session_state[key] == value
+    assert app.query_params[key] == value
+    assert app.selectbox(key=key).proto.raw_value == menu.raw_value
+
+
+def _label_in(app: AppTest, key: str) -> str:
+    """Return the label of a menu's value that the browser holds and sends."""
+    menu = app.selectbox(key=key)
+    states = app._tree.get_widget_states().widgets
+    return next(state.string_value for state in states if state.id == menu.id)
+
+
+def test_the_open_tab_stays_open_when_the_language_changes() -> None:
+    app = open_page("inside.py", {}, inside_look="modules")
+    app.selectbox(key="language-menu").select("ja").run()
+    assert app.query_params["inside_look"] == "modules"
+    with use("ja"):
+        assert app.session_state["inside_look"] == tr("Modules")
+
+
+def test_segments_are_sent_again_when_the_language_changes() -> None:
+    app = open_page("decode.py", {}, color="entropy")
+    app.selectbox(key="language-menu").select("ko").run()
+    (segments,) = (group for group in app.get("button_group") if group.key == "color")
+    with use("ko"):
+        assert list(segments.proto.raw_values) == [tr("Entropy")]
+    assert segments.proto.set_value
+
+
+def test_another_seed_stays_chosen_when_the_language_changes() -> None:
+    def menu() -> None:
+        import streamlit as st
+
+        from core.language import tr
+        from pages.ui.platform import reader
+        from pages.ui.widgets.controls.options import resend
+
+        reader.begin()
+        resend("token")
+        labels = {1: "one", -1: tr("no token: another seed from this step on")}
+        st.selectbox("Candidate", list(labels), format_func=labels.__getitem__, key="token")
+
+    app = AppTest.from_function(menu).run()
+    app.selectbox(key="token").select(-1).run()
+    app.session_state["language_chosen"] = "ja"
+    app.run()
+    assert app.selectbox(key="token").proto.set_value and app.session_state["token"] == -1
+
+
+def test_a_failure_is_told_in_the_language_of_its_reader() -> None:
+    def start() -> Job:
+        Greedy(max_new_tokens=0)
+        raise AssertionError
+
+    work = BackgroundWork()
+    assert not work.attempt("decode", start)
+    failure = work.failures["decode"]
+    assert failure == tr(failure) and failure.startswith("New tokens must lie in")
+    copied = pickle.loads(pickle.dumps(failure))
+    with use("ja"):
+        label = tr("New tokens")
+        assert label != "New tokens"
+        assert tr(failure).startswith(label) and tr(copied) == tr(failure)
+
+
+def test_notes_on_a_run_are_told_in_the_language_of_its_reader(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    view = DecodeView()
+    monkeypatch.setattr(view, "begin", lambda *_: None)
+    view.open(replace(make_trace(3), notes=RECORDED))
+    assert view.failure == " ".join(note.words for note in RECORDED)
+    for language in ("ja", "ko"):
+        with use(language):
+            words = [tr(note.words) for note in RECORDED]
+            assert tr(view.failure) == tr("{one} {other}", one=words[0], other=words[1])
+            assert words[0] != RECORDED[0].words
+
+
+def test_a_figure_s_caption_translates_the_notes_of_its_run() -> None:
+    words = Message(
+        "The key-value cache was computed anew before token {length}: from "
+        "{length_2} tokens on, this model's position embeddings are others.",
+        length=2,
+        length_2=3,
+    )
+    trace = replace(make_trace(3), notes=(Note(RECOMPUTED, words),))
+    with use("ja"):
+        caption = durations._captions([("run", trace)], SCREEN)
+        assert tr(words) != words and tr(words) in caption
+
+
 def test_a_session_speaks_its_own_language() -> None:
     assert open_page("course.py", {}, lang="ko").title[0].value == "코스"
     assert open_page("course.py", {}).title[0].value == "Course"
     assert catalogue.current() == "en"
+
+
+def test_the_language_of_an_earlier_visit_counts_until_another_is_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(type(st.context), "cookies", {reader.COOKIE: "ko"})
+    assert open_page("course.py", {}).title[0].value == "코스"
+    assert open_page("course.py", {}, lang="ja").title[0].value == "コース"
+    monkeypatch.setattr(type(st.context), "cookies", {reader.COOKIE: "<script>"})
+    app = open_page("course.py", {})
+    assert app.title[0].value == "Course"
+    app.selectbox(key="language-menu").select("ja").run()
+    assert app.title[0].value == "コース"

@@ -36,7 +36,7 @@ def plain_number(value: float) -> str:
 
 def beam_caption(trace: Trace, paper: Paper = SCREEN) -> str:
     """Return model, method and settings; for a re-ranked search also its original settings."""
-    notes = [plain_name(words, 120) for key, words in trace.notes if key == RANKED_ANEW]
+    notes = [plain_name(tr(words), 120) for key, words in trace.notes if key == RANKED_ANEW]
     return " · ".join([settings_caption(trace, paper), *notes])
 
 

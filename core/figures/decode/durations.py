@@ -60,7 +60,7 @@ def _captions(runs: Sequence[tuple[str, Trace]], paper: Paper) -> str:
     """
     lines = []
     for name, trace in runs:
-        anew = [plain_name(words, 200) for key, words in trace.notes if key == RECOMPUTED]
+        anew = [plain_name(tr(words), 200) for key, words in trace.notes if key == RECOMPUTED]
         head = f"{plain_name(name)}: " if len(runs) > 1 else ""
         lines.append(head + " · ".join([settings_caption(trace, paper), *anew]))
     return "\n".join(lines)

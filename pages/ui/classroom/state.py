@@ -12,6 +12,7 @@ from pages.ui.classroom.refusals import ClassError
 from pages.ui.classroom.rooms import ROOMS, Room
 from pages.ui.platform import reach, session
 from pages.ui.run.view import PageView
+from pages.ui.widgets.controls.control import in_words
 
 # In the address: the question that is shown.
 QUESTION = "question"
@@ -49,7 +50,7 @@ class ClassView(PageView):
         try:
             self.key_of_class = ROOMS.open_room(session.current() or "", reach.client()).key
         except ClassError as error:
-            self.failure = error.shown
+            self.failure = in_words(error)
 
     def resume(self, key: str) -> None:
         """Go on with the class that this browser opened before a reload."""

@@ -44,7 +44,7 @@ def head(side: SideView) -> None:
             on_change="rerun",
         ):
             if side.failure and st.session_state.get(platform.key(controls.SETUP)):
-                st.text(side.failure)  # The open set-up covers the sentence on the page.
+                st.text(tr(side.failure))  # The open set-up covers the sentence on the page.
             controls.draw_setup(side)
             panel.note(changed.note(side, registry.COMPARE), "", key="setup-note")
             sources.upload(side)
@@ -115,7 +115,7 @@ def _read_button(side: SideView, trace: Trace) -> None:
         st.text(tr("The model reads the tokens one by one…"))
         return
     if error:
-        st.text(error)
+        st.text(tr(error))
     st.button(
         tr("Read it token by token"),
         key=platform.key("read_tokens"),

@@ -19,6 +19,7 @@ from pages.ui.course.lessons import OWN, checked, own_lessons
 from pages.ui.course.state import Course, GuessScore, LessonProgress
 from pages.ui.platform.uploaded import content_of
 from pages.ui.run.display import panel
+from pages.ui.widgets.controls.control import in_words
 
 _FILE, _TAKEN = "lesson_file", "lesson_file_taken"
 
@@ -147,7 +148,7 @@ def _opened() -> None:
     try:
         lesson = checked(named_by_content(read_lesson(content_of(upload), OWN)))
     except DecodingError as error:
-        course.failure = error.shown
+        course.failure = in_words(error)
         return
     course.opened = lesson
     course.progress.pop(lesson.name, None)

@@ -13,6 +13,7 @@ from core.lessons.types import Lesson
 from pages.ui import platform
 from pages.ui.run.figures import export
 from pages.ui.run.figures.export import DrawTask, ExportState
+from pages.ui.widgets.controls.options import resend
 
 _KEY, _LESSON = "worksheet-bar", "worksheet_lesson"
 _component = export.component(
@@ -32,6 +33,7 @@ def draw(lessons: Sequence[Lesson]) -> None:
             )
         )
         titles = {lesson.name: tr(lesson.title) for lesson in lessons}
+        resend(_LESSON)
         chosen = st.selectbox(
             tr("Lesson"), list(titles), format_func=titles.__getitem__, key=_LESSON
         )

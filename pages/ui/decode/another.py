@@ -26,6 +26,7 @@ from pages.ui.run.display import bar
 from pages.ui.run.files import save
 from pages.ui.run.request import Fork, Request
 from pages.ui.widgets.controls.control import Read, value
+from pages.ui.widgets.controls.options import resend
 
 # In place of a candidate's id.
 NONE = -1
@@ -65,6 +66,7 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     # Not in a label, which would take a token's text for markup.
     place = {"token": visible_token(step.chosen.text, 24), "number": nth(step.index)}
     st.text(tr("In place of {token} at step {number}", **place))
+    resend(_token_key(view, step))
     token = st.selectbox(
         tr("Candidate"),
         list(labels),

@@ -28,6 +28,7 @@ from pages.ui.run.figures import figure
 from pages.ui.run.files import save
 from pages.ui.run.parts import PagePart
 from pages.ui.run.request import Fork, Request
+from pages.ui.widgets.controls.control import in_words
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
@@ -112,7 +113,7 @@ def draw(view: DecodeView) -> None:
             ),
         )
     if wrong := view.failures.get(_NAME):
-        st.text(wrong)
+        st.text(tr(wrong))
 
 
 def _draw_list(view: DecodeView, tree: SessionTree, shown: int) -> None:
@@ -186,7 +187,7 @@ def _rename(view: DecodeView, tree: SessionTree, trace: Trace, key: str) -> None
     try:
         tree.rename(trace, str(st.session_state[key]))
     except DecodingError as error:
-        view.failures[_NAME] = error.shown
+        view.failures[_NAME] = in_words(error)
     if place is not None:
         st.session_state[key] = tree.tree.branches[place].name
 

@@ -69,7 +69,7 @@ def selected(view: DecodeView, trace: Trace, step: TokenStep) -> Shaped:
     try:
         config = controls.config()
     except DecodingError as error:
-        return Shaped(step, trace, True, error=in_words(error))
+        return Shaped(step, trace, True, error=tr(in_words(error)))
     if not differs(trace.config, config):
         return Shaped(step, trace)
     if not reshapes(config):
@@ -88,7 +88,7 @@ def selected(view: DecodeView, trace: Trace, step: TokenStep) -> Shaped:
     except NotReadError:
         return Shaped(step, trace, True, waiting=True, error=view.error("logits"))
     except DecodingError as error:
-        return Shaped(step, trace, True, error=in_words(error))
+        return Shaped(step, trace, True, error=tr(in_words(error)))
 
 
 def shaped(view: DecodeView, trace: Trace, step: TokenStep, config: MethodConfig) -> Shaped:

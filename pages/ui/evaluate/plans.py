@@ -15,7 +15,7 @@ from core.language import N_, tr
 from pages.ui.evaluate.controls import OWN
 from pages.ui.evaluate.state import EvaluateView
 from pages.ui.platform.uploaded import content_of
-from pages.ui.widgets.controls.control import value
+from pages.ui.widgets.controls.control import in_words, value
 
 _WORDS = N_(
     "A plan is a YAML file: `questions: own:mixed` (or `own:facts`, "
@@ -41,7 +41,7 @@ def draw(view: EvaluateView) -> None:
             )
         if view.refused:
             with st.container(key="refused"):
-                st.text(view.refused)
+                st.text(tr(view.refused))
         elif view.plan is not None:
             plan = view.plan
             ways, questions = len(plan.ways), len(plan.questions.questions)
@@ -62,7 +62,7 @@ def _reopened(view: EvaluateView) -> None:
         view.version += 1
         st.session_state["evaluation"] = OWN
     except DecodingError as error:
-        view.refused = error.shown
+        view.refused = in_words(error)
 
 
 def _uploaded(view: EvaluateView) -> None:
@@ -80,4 +80,4 @@ def _uploaded(view: EvaluateView) -> None:
             view.plan = read_plan(content_of(plan_file), view.questions, str(value("model")))
             st.session_state["evaluation"] = OWN
     except DecodingError as error:
-        view.refused = error.shown
+        view.refused = in_words(error)

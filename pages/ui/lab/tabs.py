@@ -60,7 +60,7 @@ def _libraries() -> None:
     columns = {
         head[0]: [tr(name) for name, _ in named],
         **{name: [tr(row[at]) for row in rows] for at, name in enumerate(head) if at},
-        "settings": [fields for _, fields in named],
+        N_("settings"): [fields for _, fields in named],
     }
     widths = {head[0]: 160, **dict.fromkeys(head[1:-1], 70), head[1]: 100, head[-1]: 420}
     table.draw("libraries", columns, widths=widths)
@@ -138,7 +138,7 @@ def _ways(lab: Lab, ref: StepRef, settings: LabSettings) -> None:
     if job := lab.active("grow"):
         platform.poll(_live, jobs.poll_seconds)(job)
     elif error := lab.failures.get("grow"):
-        st.text(error)
+        st.text(tr(error))
     grown = shown_rows(lab, ref)
     if grown is not None:
         _tree(grown, ref, settings)

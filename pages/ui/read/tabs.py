@@ -131,7 +131,7 @@ def _watermark(view: ReadView, trace: Trace, select: Callable[[list[object]], No
     try:
         shaping = marks.shaping()
     except DecodingError as error:
-        st.text(in_words(error))
+        st.text(tr(in_words(error)))
         return
     key, make = (view.number, shaping), marks.read(trace, shaping)
     if _measured(view, "marked", key, trace.model_id, N_("Look for the watermark"), make) is None:

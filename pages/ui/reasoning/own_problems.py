@@ -50,7 +50,7 @@ def _upload(view: ReasonView) -> None:
     )
     if view.refused:
         with st.container(key=platform.key("refused")):
-            st.text(view.refused)
+            st.text(tr(view.refused))
     elif view.uploaded is not None:
         st.text(problems_words(view.uploaded))
 

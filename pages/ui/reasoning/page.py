@@ -271,7 +271,7 @@ def _ask_where(view: ReasonView, trace: Trace) -> None:
                 args=(view,),
             )
             hint = "" if may_load else tr("Choose this run's model in the sidebar first.")
-            st.text(error or hint)
+            st.text(tr(error) or hint)
 
 
 def _under_way(job: Job) -> None:

@@ -63,7 +63,7 @@ def _draw_code() -> None:
         try:
             kind, body = controls.body()
         except DecodingError as error:
-            st.text(in_words(error))
+            st.text(tr(in_words(error)))
             return
         base, key = base_url(), endpoint.service().needs_key
         python, curl, json = st.tabs(["Python", "curl", "JSON"])

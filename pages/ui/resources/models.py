@@ -177,7 +177,7 @@ def unknown(where: str) -> str:
         return NOT_OFFERED
     if not where.startswith("embedded:"):
         return ""
-    return tr(
+    return Message(
         "There is no built-in model {where}: choose {embedded}.",
         where=where,
         embedded=tr(" or ").join(embedded()),

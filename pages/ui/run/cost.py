@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.decoding.config import MethodConfig
 from core.decoding.methods import method_of
-from core.language import tr
+from core.language import Message
 
 # Tokens times runs, rows or samples; the embedded model takes some ten seconds for them.
 LINK_TOKENS = 4_000
@@ -21,8 +21,8 @@ def awaited(tokens: int, button: str) -> str:
     """Return the notice that a link's work waits for a button; empty up to `LINK_TOKENS`."""
     if tokens <= LINK_TOKENS:
         return ""
-    return tr(
+    return Message(
         "This link asks for up to {tokens:,} tokens. Press {button} to start.",
         tokens=tokens,
-        button=tr(button),
+        button=Message(button),
     )

@@ -58,7 +58,7 @@ class Job(ModelJob):
         session: the browser session that it belongs to; None outside of one.
         counts: finished runs and all runs, for work that makes several.
         left: the remaining time in words; empty while unknown.
-        language: its reader's, for its stages and its error.
+        language: its reader's, for the words of its progress.
     """
 
     session: str | None = None
@@ -119,12 +119,12 @@ class Job(ModelJob):
         return None if self.should_stop() else result
 
     def run(self, work: Callable[[Self], Any]) -> None:
-        """Do the work, with its stages and its error in the reader's language."""
+        """Do the work, with the words of its progress in the reader's language."""
         with language.use(self.language):
             super().run(work)
 
     def explain(self, error: Exception) -> str:
-        """Return the page's message for one of the app's errors; log any other error."""
+        """Return the page's message for one of the app's errors, for `tr`; log any other error."""
         if isinstance(error, DecodingError):
             return in_words(error)
         traceback.print_exc(file=sys.stderr)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from core import language
+from core.decoding.counting import sentences
 from core.decoding.methods import method_of
 from core.decoding.record.notes import MADE_ELSEWHERE, RECOMPUTED
 from core.decoding.record.steps import NO_RECORD, Step, TokenStep
@@ -14,6 +15,7 @@ from core.decoding.record.trace import Timings, Trace
 from core.decoding.speculative.types import DraftRecord, DraftRound
 from core.figures.base.grid import columns_for
 from core.figures.base.records import texts_in
+from core.language import Message
 from pages.ui import platform
 from pages.ui.resources import examples, models
 from pages.ui.run import jobs
@@ -35,7 +37,7 @@ class PageView(BackgroundWork):
     """State of one page in a session.
 
     Args:
-        failure: error message of a run, or of a file that couldn't be opened.
+        failure: error message, for `tr`, of a run or of a file that couldn't be opened.
         painted: the first figure is sent or drawn, so the others may follow.
         memory: cache of `memo`: the newest key and result, by name.
     """
@@ -155,7 +157,7 @@ class View(PageView):
         Notes tell what is unknown of a run that another program made.
         """
         self.show(trace.with_checks(()), source)
-        self.failure = " ".join(words for key, words in trace.notes if key in MADE_ELSEWHERE)
+        self.failure = _sentences(trace, lambda key: key in MADE_ELSEWHERE)
         self.begin("check", jobs.check_trace(trace, with_model=False))
 
     def collect(self, name: str, result: Any) -> None:
@@ -259,7 +261,12 @@ def select_step(view: View, redraw: Callable[[], None], custom: list[object]) ->
         redraw()
 
 
-def _run_notes(trace: Trace) -> str:
+def _sentences(trace: Trace, shown: Callable[[str], bool]) -> Message:
+    """Return the notes whose keys are shown as one text, for `tr`."""
+    return sentences(*(words for key, words in trace.notes if shown(key)))
+
+
+def _run_notes(trace: Trace) -> Message:
     """Return notes on this run alone, such as a lost server or a doubled start token."""
     known = (RECOMPUTED, *(note.key for note in method_of(trace.config).notes(trace.config)))
-    return " ".join(words for key, words in trace.notes if key not in known)
+    return _sentences(trace, lambda key: key not in known)

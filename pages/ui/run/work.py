@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.decoding.errors import DecodingError
+from core.language import tr
 from pages.ui import platform
 from pages.ui.run.jobs import Job, start
 from pages.ui.widgets.controls.control import in_words
@@ -27,7 +28,8 @@ class BackgroundWork:
 
     Args:
         jobs: the last job of each name, until its result is collected.
-        failures: error of the last job that a press started, by name; empty without an error.
+        failures: error of the last job that a press started, for `tr`, by name; empty without an
+            error.
         deferred: keyed work that starts after the page is drawn, by name.
         pending_key: the key of each keyed job, by name.
         cached: the key and the result of the last keyed job that finished, by name.
@@ -150,7 +152,7 @@ class BackgroundWork:
         if job is None or job.active or not job.error:
             return ""
         self.reported[name] = job
-        return job.error
+        return tr(job.error)
 
     def try_again(self) -> None:
         """Forget failed jobs, so that they start again."""

@@ -1,10 +1,11 @@
 // Streamlit's own words, which it has in English alone, in the reader's language.
 const WORD_PLACES = ["stFileUploader", "stMainMenuList", "stMainMenuPopover", "stToolbar", "stStatusWidget", "stElementToolbar", "stConnectionStatus", "stHeader"]
   .map((name) => `[data-testid=${name}]`).join();
+const FILE_NAMES = "[data-testid=stFileChipName]";
 const OWN_TITLES = ["aria-label", "title", "placeholder"];
 
 function ownWord(text) {
-  const words = {
+  const words = new Map(Object.entries({
     Upload: tr("Upload"),
     "Browse files": tr("Browse files"),
     "Add files": tr("Add files"),
@@ -14,6 +15,12 @@ function ownWord(text) {
     Settings: tr("Settings"),
     Print: tr("Print"),
     "Record a screencast": tr("Record a screencast"),
+    "Record screen": tr("Record the screen"),
+    "Stop recording": tr("Stop recording"),
+    "Main menu": tr("Main menu"),
+    "App pages": tr("Pages of the app"),
+    "Error:": tr("Error:"),
+    "file upload": tr("File to upload"),
     "Clear cache": tr("Clear cache"),
     About: tr("About"),
     Light: tr("Light"),
@@ -25,10 +32,20 @@ function ownWord(text) {
     "Download as CSV": tr("Download as CSV"),
     Search: tr("Search"),
     Fullscreen: tr("Fullscreen"),
+    "Close fullscreen": tr("Close fullscreen"),
     "Show/hide columns": tr("Show or hide columns"),
-  };
-  const size = /^(.+) per file( .*)?$/.exec(text);
-  return size ? tr("{size} per file", { size: size[1] }) + (size[2] ?? "") : words[text.trim()] ?? text;
+  }));
+  const sentences = [
+    [/^(.+) per file( .*)?$/, (size, rest = "") => tr("{size} per file", { size }) + rest],
+    [/^Remove (.+)$/, (name) => tr("Remove {name}", { name })],
+    [/^(.+) files are not allowed\.$/, (type) => tr("{type} files are not allowed.", { type })],
+    [/^File must be (.+) or smaller\.$/, (size) => tr("The file must be {size} or smaller.", { size })],
+  ];
+  for (const [form, translated] of sentences) {
+    const parts = form.exec(text);
+    if (parts) return translated(...parts.slice(1));
+  }
+  return words.get(text.trim()) ?? text;
 }
 
 // The English text is kept beside the translation: Streamlit may write another one, and the language may change.
@@ -43,10 +60,11 @@ function sayOwnWords() {
     const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const node = texts.currentNode;
+      if (node.parentElement.closest(FILE_NAMES)) continue;
       reword(node, node.data, (text) => { node.data = text; });
     }
     for (const name of OWN_TITLES) {
-      for (const node of place.querySelectorAll(`[${name}]`)) {
+      for (const node of place.querySelectorAll(`[${name}]:not(${FILE_NAMES}, ${FILE_NAMES} *)`)) {
         const held = ((node.ownTitles ??= {})[name] ??= {});
         reword(held, node.getAttribute(name), (text) => node.setAttribute(name, text));
       }

@@ -47,7 +47,7 @@ def _bar(view: ReasonView) -> None:
             key="run_vote",
             icon="how_to_vote",
         )
-        st.text(error or ("" if job else _next_words()), width="stretch")
+        st.text(tr(error) or ("" if job else _next_words()), width="stretch")
     if job is not None:
         sweep.progress(view, "vote")
 

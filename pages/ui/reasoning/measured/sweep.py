@@ -213,7 +213,7 @@ def progress(view: ReasonView, name: str, refusal: str = "") -> None:
         platform.poll(panel.progress, jobs.poll_seconds)(job)
     elif error := refusal or view.failures.get(name, ""):
         with st.container(key=platform.key("refused")):
-            st.text(error)
+            st.text(tr(error))
 
 
 def _words(view: ReasonView, sweep: BudgetSweep) -> None:

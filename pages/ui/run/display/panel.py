@@ -10,7 +10,7 @@ import streamlit as st
 from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import visible_token
-from core.language import N_, tr
+from core.language import N_, in_every_language, tr
 from pages.ui import platform
 from pages.ui.platform import guard
 from pages.ui.registry import Page
@@ -222,8 +222,10 @@ def tabs(
     if tab := drawings.get(st.session_state.pop(f"{name}-open", "")):
         st.session_state[name] = tr(tab.title)
     titles = [tr(tab.title) for tab in drawings.values()]
-    if st.session_state.get(name, titles[0]) not in titles:
-        del st.session_state[name]  # The reader has changed the language.
+    if (held := st.session_state.get(name, titles[0])) not in titles:
+        # The reader has changed the language.
+        renamed = (tab for tab in drawings.values() if held in in_every_language(tab.title))
+        st.session_state[name] = next((tr(tab.title) for tab in renamed), titles[0])
     with st.container(key=platform.key("more")):
         containers = st.tabs(titles, key=name, on_change="rerun")
         opened = dict(zip(drawings, containers, strict=True))

@@ -30,6 +30,7 @@ from pages.ui.run.files.archive import ArchiveSource
 from pages.ui.run.files.link_run import RunLink
 from pages.ui.run.view import View
 from pages.ui.widgets import style
+from pages.ui.widgets.controls.control import in_words
 from pages.ui.widgets.source import source
 
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ def _opened(path: str, key: str) -> None:
         method = content.config.method if isinstance(content, Trace) else kind
         turn_to(registry.page_of(method), content)
     except DecodingError as error:
-        shown.failure = error.shown
+        shown.failure = in_words(error)
 
 
 def turn_to(page: Page, content: Any, **more: Any) -> None:

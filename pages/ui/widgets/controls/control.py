@@ -16,7 +16,8 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import streamlit as st
 
 from core.decoding.errors import ConfigError, DecodingError
-from core.language import tr
+from core.language import Message, tr, use
+from core.language.catalogue import ENGLISH
 from pages.ui import platform
 from pages.ui.platform import session
 
@@ -26,6 +27,8 @@ R = TypeVar("R", bound="Control")
 Width: TypeAlias = int | Literal["stretch", "content"]
 # Of any field: a browser holds to its `max_chars`, others needn't.
 LONGEST_TEXT = 20_000
+# Stands for a setting's label in a sentence that isn't translated yet.
+_SETTING = "\ue000"
 _rows: dict[str, Control] = {}
 _declared_by: dict[str, str] = {}  # The module of each, by their keys.
 
@@ -275,16 +278,45 @@ def defaults(within: str = "") -> dict[str, Any]:
     return {key: row.default for key, row in _rows.items() if _declared_by[key].startswith(within)}
 
 
-def in_words(error: DecodingError) -> str:
-    """Return an error as the page says it: each setting by its control's label, not by its field.
+class ErrorMessage(Message):
+    """An error's sentence that names each setting by its control's label.
+
+    Args:
+        sentence: the error's text, with `_SETTING` in place of the setting that it is about.
+        setting: field of that setting; empty for none.
+    """
+
+    setting: str
+
+    def __new__(cls, sentence: str, setting: str) -> ErrorMessage:
+        with use(ENGLISH):
+            message = str.__new__(cls, _labelled(sentence, setting))
+        message.template, message.values, message.setting = sentence, {}, setting
+        return message
+
+    def translated(self, language: str) -> str:
+        with use(language):
+            return _labelled(self.template, self.setting)
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.template, self.setting
+
+
+def in_words(error: DecodingError) -> Message:
+    """Return an error as the page says it, for `tr`: each setting by its control's label.
 
     Quoted parts, which may be a user's own text, stay.
     """
-    names = {row.field.removeprefix("shaping."): row.name for row in reversed(_rows.values())}
-    text = error.shown
     if isinstance(error, ConfigError):
-        name = error.setting
-        text = error.under(names.get(name) or name.replace("_", " ").capitalize())
+        return ErrorMessage(error.sentence(_SETTING), error.setting)
+    return ErrorMessage(error.args[0] if error.args else "", "")
+
+
+def _labelled(sentence: str, setting: str) -> str:
+    """Return the sentence in the current language, with the labels of its settings."""
+    names = {row.field.removeprefix("shaping."): row.name for row in reversed(_rows.values())}
+    label_of_setting = names.get(setting) or setting.replace("_", " ").capitalize()
+    text = tr(sentence).replace(_SETTING, label_of_setting)
 
     def labelled(found: re.Match[str]) -> str:
         label = names.get(found[0])

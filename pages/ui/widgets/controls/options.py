@@ -8,10 +8,21 @@ from typing import Any
 
 import streamlit as st
 
-from core.language import tr
+from core.language import current, in_every_language, tr
 from pages.ui.platform import session
 from pages.ui.widgets.controls.control import Control, always, redraw_around
 from pages.ui.widgets.controls.old_labels import OLD_LABELS
+
+
+def resend(key: str) -> None:
+    """Send a menu's value to the browser again after a change of language, before it is drawn.
+
+    The browser holds the label of the value and returns it with the next rerun.
+    """
+    languages: dict[str, str] = session.keep("menu_languages", dict)
+    if languages.get(key, current()) != current() and key in st.session_state:
+        st.session_state[key] = st.session_state[key]
+    languages[key] = current()
 
 
 @dataclass(frozen=True)
@@ -58,14 +69,24 @@ class Options(Control):
             self._write_address()
             on_change(*args)
 
+        resend(self.state_key)
         super().draw(bind=None, on_change=changed, **more)
 
     def _write_address(self) -> None:
-        held = self.held
-        if held is not None and self.state_key not in st.session_state:
+        held = self._option_of(self.held)
+        if held is not None and st.session_state.get(self.state_key) != held:
             st.session_state[self.state_key] = held
         same = held is None or held == self.default
         session.write_address(self.state_key, None if same else self.in_address(held))
+
+    def _option_of(self, held: Any) -> Any:
+        """Return the option of a label in any language, as the browser may send an earlier label;
+        any other value as it is."""
+        words = self.words
+        if held is None or held in words:
+            return held
+        labelled = (option for option, word in words.items() if held in in_every_language(word))
+        return next(labelled, held)
 
 
 @dataclass(frozen=True)
