@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core import Sampling, collect, load_model
+from core.decoding.lab.step import lab_step, read_step_logits
 from core.decoding.lab.types import (
     Continuations,
     KnobBoundaries,
@@ -41,11 +43,14 @@ from core.figures import (
     nearest_boundaries,
     rows_data,
 )
+from core.figures.base.labels import percent
 from core.figures.base.paper import SCREEN, Paper, printed
 from core.figures.base.theme import LIGHT
 from core.figures.decode.stage_bars import shown_stages
 from core.figures.lab.stages import shown_rows
 from core.figures.lab.words import number, number_within
+from core.figures.samplers.xtc import xtc_words
+from pages.ui.decode.methods import repeats
 from tests.figures.labs import make_lab
 from tests.figures.looking import annotations, assert_sound, shapes_named, trace_named
 
@@ -149,6 +154,34 @@ def test_xtc_s_number_and_what_it_removed_stand_above_the_stages() -> None:
         assert bool(removed) == (stage.noise < 0.5)
         ranks = ", ".join(map(str, removed))
         assert (f"XTC removed ranks {ranks}, " in subtitle) == bool(removed)
+
+
+def test_the_token_that_dry_lowers_most_stands_above_the_stages() -> None:
+    model = load_model("embedded:target")
+    ids = model.encode("red, green, blue. red, green, blue. red, green,")
+    shaping = Shaping(dry_multiplier=2.0)
+    step = lab_step(read_step_logits(model, ids), Sampling(shaping=shaping))
+    trace = collect(model, ids, Sampling(shaping=shaping, max_new_tokens=1))
+    sentence = repeats.lowered(trace, trace.token_steps[0])
+    assert sentence.startswith("DRY lowers the logit of “") and " by 2 × 1.75^(" in sentence
+    assert sentence in lab_stages(step).layout.meta["subtitle"]
+    lowered = step.lowered
+    assert lowered and lowered.candidate.text == model.token_text(lowered.candidate.token_id)
+    # A breaker in the text: nothing is repeated since.
+    broken = Shaping(dry_multiplier=2.0, dry_sequence_breakers=(",",))
+    assert lab_step(read_step_logits(model, ids), Sampling(shaping=broken)).lowered is None
+    assert lab_step(read_step_logits(model, ids), Sampling()).lowered is None
+
+
+def test_one_token_that_xtc_removed_is_no_sum() -> None:
+    probs = make_lab(Shaping()).step.step.stages[0].probs
+    for removed in (1, 2):
+        threshold = (probs[removed] + probs[removed + 1]) / 2
+        shaping = Shaping(xtc_probability=1.0, xtc_threshold=threshold)
+        words = xtc_words(shaping, make_lab(shaping).step.step)
+        taken = percent(sum(probs[:removed]))
+        assert f"XTC removed rank 1, {taken}: its" in words or removed == 2
+        assert f"XTC removed ranks 1, 2, {taken} together: its" in words or removed == 1
 
 
 def test_a_removed_token_keeps_its_row_with_what_it_had() -> None:

@@ -27,10 +27,11 @@ from ..requirements import require_all_tokens
 from ..shaping.config import Shaping
 from ..shaping.draws import draw, noise_at
 from ..shaping.orders import TRANSFORMERS, Order
+from ..shaping.repeats import repeats
 from ..shaping.stage import NO_STATES
 from ..shaping.stages import Distribution
 from ..shaping.step import StepShaper
-from .types import Crossing, LabStep
+from .types import Crossing, LabStep, LoweredToken
 
 
 class StepLogits(NamedTuple):
@@ -196,6 +197,7 @@ def lab_step(
         raw_pick=candidate_of(step_logits, stages, raw_pick.token_id),
         crossing=_crossing(step_logits, stages, reading.stages),
         skipped=skipped_processors(config.shaping, order),
+        lowered=_lowered(step_logits, stages, config.shaping),
     )
 
 
@@ -291,3 +293,18 @@ def _crossing(
     probs = tuple(_prob(stage, token_id) for stage in stages)
     candidate = candidate_of(step_logits, stages, token_id)
     return Crossing(candidate, max(0.0, after - prob), after, (*probs, probs[-1]))
+
+
+def _lowered(
+    step_logits: StepLogits, stages: Sequence[Distribution], shaping: Shaping
+) -> LoweredToken | None:
+    """Return the token that DRY lowers most: the one that would continue the longest repeat."""
+    if all(stage.name != "dry_multiplier" for stage in stages):
+        return None
+    _, _, allowed, last_n, breakers = shaping.value_of("dry_multiplier")
+    token_bytes = step_logits.model.token_bytes
+    matches = repeats(step_logits.previous_ids, allowed, last_n, breakers, token_bytes)
+    if not matches:
+        return None
+    token, repeat = max(matches.items(), key=lambda item: item[1])
+    return LoweredToken(candidate_of(step_logits, stages, token), repeat, len(matches))

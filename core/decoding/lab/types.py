@@ -29,6 +29,7 @@ from ..record.bounds import (
 from ..record.steps import Candidate, FinishReason, TokenStep
 from ..record.trace import Trace
 from ..shaping.orders import Order
+from ..shaping.repeats import Repeat
 from ..validation import ShortRepr
 
 _Temperatures = Bounds(max_length=201)
@@ -52,6 +53,17 @@ class Crossing(NamedTuple):
     probs: Annotated[tuple[Prob, ...], Bounds(max_length=MAX_CANDIDATES + 1)]
 
 
+class LoweredToken(NamedTuple):
+    """The token that DRY lowers most, and the repeat that it would continue.
+
+    `tokens` is the number of tokens that DRY lowers.
+    """
+
+    candidate: Candidate
+    repeat: Repeat
+    tokens: Index
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class LabStep(ShortRepr):
     """A step under one setting of all knobs.
@@ -64,6 +76,7 @@ class LabStep(ShortRepr):
         raw_pick: the token that the same noise draws from the model's unshaped distribution.
         crossing: the last token that top-p kept; None if top-p is off.
         skipped: processors that are switched on but missing in the order's library.
+        lowered: the token that DRY lowers most; None if it lowers none.
     """
 
     trace: Trace
@@ -73,6 +86,7 @@ class LabStep(ShortRepr):
     raw_pick: Candidate
     crossing: Crossing | None = None
     skipped: Annotated[tuple[ShortText, ...], Bounds(max_length=50)] = ()
+    lowered: Annotated[LoweredToken | None, LeftOut(lambda step: step.lowered is None)] = None
 
     @property
     def step(self) -> TokenStep:

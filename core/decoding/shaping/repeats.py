@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ..record.bounds import Index
+
 # Of e: a larger factor or penalty would overflow float32 at the lowest temperature.
 MAX_EXPONENT = 60.0
 
@@ -15,8 +17,8 @@ class Repeat(NamedTuple):
     before the index `end`.
     """
 
-    length: int
-    end: int
+    length: Index
+    end: Index
 
     def penalty(self, multiplier: float, base: float, allowed: int) -> float:
         """Return DRY's penalty of the token: multiplier * base ** (length - allowed length)."""

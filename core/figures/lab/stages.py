@@ -33,6 +33,7 @@ from ..base.records import LABEL_LIMIT, ranked_labels, widest
 from ..base.sheet import EDGE, Properties, Sheet
 from ..base.theme import LIGHT, Theme
 from ..decode.stage_bars import shown_stages
+from ..samplers.dry import dry_words
 from ..samplers.xtc import xtc_words
 from .panels import FEW_PANELS, GAP, HEADS, Places, is_narrow, places_for
 from .words import lab_caption, setting, short_name
@@ -88,11 +89,19 @@ def lab_stages_data(lab: LabStep, *, rows: int = 20) -> TableRows:
         yield (*head, None, None, None, False, _others(place, stage, shown), *tail, False)
 
 
+def _lowered_words(lab: LabStep) -> str:
+    if lab.lowered is None:
+        return ""
+    token, repeat, count = lab.lowered
+    return dry_words(lab.config.shaping, show_token(token.text, 24), repeat, count)
+
+
 @figure(
     N_("Distribution after each stage"),
     lab_caption,
     lab_stages_data,
     subtitle=lambda lab, crossing: (
+        _lowered_words(lab),
         xtc_words(lab.config.shaping, lab.step),
         tr("One row a token, one panel a stage; all panels share one scale.")
         if crossing is None

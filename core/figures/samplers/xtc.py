@@ -28,16 +28,17 @@ def xtc_words(shaping: Shaping, step: TokenStep) -> str:
             "XTC removed nothing: fewer than two tokens reach {threshold}.",
             threshold=percent(threshold),
         )
+    mass = percent(stage.removed_mass)
     return trn(
-        "XTC removed rank {ranks}, {mass} together: its number {number:.4f} is below its "
+        "XTC removed rank {ranks}, {mass}: its number {number:.4f} is below its "
         "probability {probability:g}, so of the tokens that reach {threshold} only the least "
         "likely stays.",
-        "XTC removed ranks {ranks}, {mass} together: its number {number:.4f} is below its "
+        "XTC removed ranks {ranks}, {mass}: its number {number:.4f} is below its "
         "probability {probability:g}, so of the tokens that reach {threshold} only the least "
         "likely stays.",
         len(ranks),
         ranks=", ".join(ranks),
-        mass=percent(stage.removed_mass),
+        mass=mass if len(ranks) == 1 else tr("{mass} together", mass=mass),
         number=stage.noise,
         probability=probability,
         threshold=percent(threshold),

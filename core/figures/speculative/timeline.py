@@ -42,8 +42,9 @@ _LEFT = 92
 PHONE_COLUMNS = 5
 # Width of all rounds on a page, and minimum width of a column with a number, px.
 _WIDTH, _NUMBER = 830.0, 26
-# Minimum width of columns with readable tokens, vertical and in a flat row, px.
-_UPRIGHT, _LEVEL = 19.5, 60.0
+# Minimum width of columns with readable tokens, vertical and in a flat row, px; Plotly hides the
+# vertical tokens of a bar that is 19 px wide.
+_UPRIGHT, _LEVEL = 20.0, 60.0
 # Maximum number of tall rows; more are flat, as the figure would fill two screens.
 _TALL_ROWS = 10
 # Maximum number of rows with room for long vertical words.

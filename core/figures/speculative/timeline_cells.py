@@ -12,6 +12,7 @@ from ...language import tr
 from ..base.labels import escaped, lines, percent, show_token, visible_token
 from ..base.marks import add_frame, token_cells
 from ..base.measure import fitted
+from ..base.paper import SMALL
 from ..base.sheet import Properties, Sheet
 from .words import (
     EXTRA,
@@ -34,8 +35,8 @@ _ROOMY = 60
 GAP = 0.22
 # Room for a mark in a vertical cell, font size (1 px less in print), and longest text; px.
 _MARK_ROOM, _TEXT, _LONGEST = 24, 12, 116
-# Padding of horizontal text in its cell, px.
-_PADDING = 6
+# Padding of horizontal text in its cell, px; Plotly rounds the cell's edges to whole px.
+_PADDING = 7
 
 
 class TokenCell(NamedTuple):
@@ -122,8 +123,8 @@ def add_cells(
     # A small cell shows only the mark.
     bare = flat and narrow
     small = not narrow and not flat and width < _ROOMY and not sheet.paper.printed
-    room = height - _MARK_ROOM if narrow else width - _PADDING + 2 * small - 20 * flat
-    longest, size = min(room, _LONGEST), _TEXT - sheet.paper.printed - 2 * small
+    room = height - _MARK_ROOM if narrow else width - _PADDING - 20 * flat
+    longest, size = min(room, _LONGEST), SMALL if small else _TEXT - sheet.paper.printed
     # On a phone's page Plotly rotates horizontal texts that don't fit.
     turned: Properties = (
         {"textangle": -90 if narrow else 0} if narrow or sheet.paper.printed else {}

@@ -39,6 +39,8 @@ def _is_of_its_order(step: LabStep) -> None:
         "top_p" not in stages or len(step.crossing.probs) != len(stages)
     ):
         raise ValueError("the crossing of top-p has not one probability for each stage")
+    if step.lowered is not None and "dry_multiplier" not in stages:
+        raise ValueError("DRY lowers a token at a step where it doesn't act")
     if not {*step.skipped} <= {*TRANSFORMERS.processors}:
         raise ValueError("it leaves out a knob that the lab doesn't have")
 

@@ -37,8 +37,8 @@ _NO_TOKEN = N_(
     "one is selected."
 )
 _NOWHERE = (-1, 0)
-# Width of the timeline beside the text in a window of 1280 px.
-_BESIDE_TEXT = 618
+# Width of the timeline, px: beside the text in a window of 1280 px, and in one of 800 px.
+_BESIDE_TEXT, _BETWEEN = 618, 442
 MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone", "server", "exits")
 
 
@@ -156,7 +156,8 @@ def shown_rounds(trace: Trace) -> int:
 
 def timeline_width() -> int:
     """Return the width of the timeline, in px: it stands beside the text on a desktop."""
-    return min(style.figure_width(), _BESIDE_TEXT)
+    beside = _BETWEEN if style.window() == "between" else _BESIDE_TEXT
+    return min(style.figure_width(), beside)
 
 
 def place_in_text(tokens: list[EmittedToken], token: tuple[int, int] | None) -> int:

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
-from core.figures import printed
+from core.decoding.record.trace import Trace
+from core.figures import printed, spec_timeline
+from core.figures.base.paper import Paper
+from core.figures.speculative.timeline import PHONE_COLUMNS, rounds_for
 from core.language import use
 from tests.figures.figure_boxes import faults, page_with_fonts
-from tests.figures.gallery import draw, entries
+from tests.figures.gallery import TRACES, draw, entries, long_rounds
 
 pytestmark = pytest.mark.browser
 
@@ -53,6 +56,23 @@ def test_no_text_of_another_language_is_over_another_or_out_of_its_box(
             if found := faults(canvas, draw(entry, paper=paper)):
                 listed[entry[0]] = found
     assert listed == {}
+
+
+# Windows of 400, 800, 1280 and 1366 px: width of the paper and of the drawn figure, px.
+@pytest.mark.parametrize(
+    ("paper", "drawn"), [(370, 366), (442, 442), (618, 618), (618, 704)], ids=str
+)
+def test_no_cell_of_the_timeline_hides_its_token(canvas: Page, paper: int, drawn: int) -> None:
+    for trace in (Trace.load(TRACES / "speculative.json"), long_rounds(40)):
+        columns = PHONE_COLUMNS if paper == 370 else rounds_for(paper, trace)
+        figure = spec_timeline(trace, columns=columns, paper=Paper(paper))
+        figure.layout.width = drawn
+        assert faults(canvas, figure) == []
+        tokens = sum(bool(text) for bars in figure.data for text in bars.text or ())
+        texts = canvas.locator("#figure .bartext").evaluate_all(
+            "all => all.filter(text => text.getBoundingClientRect().width > 1).length"
+        )
+        assert texts == tokens > 0
 
 
 def test_texts_over_another_off_the_paper_or_wider_than_their_bar_are_found(canvas: Page) -> None:

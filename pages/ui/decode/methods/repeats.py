@@ -7,6 +7,7 @@ from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.repeats import Repeat, repeats
 from core.figures.base.labels import visible_token
+from core.figures.samplers.dry import dry_words
 from core.language import tr
 
 
@@ -32,18 +33,11 @@ def lowered(trace: Trace, step: TokenStep) -> str:
     matches, texts = found(trace, step), _texts(trace)
     if not matches:
         return ""
-    multiplier, base, allowed, *_ = trace.config.shaping.value_of("dry_multiplier")
     token, repeat = max(matches.items(), key=lambda item: item[1])
     if token not in texts:
         return ""
-    penalty = repeat.penalty(multiplier, base, allowed)
-    numbers = {
-        "token": visible_token(texts[token], 24),
-        "formula": f"{multiplier:g} × {base:g}^({repeat.length} − {allowed}) = {penalty:.3g}",
-    }
-    if len(matches) > 1:
-        return tr("DRY lowers the logit of “{token}” most: by {formula}.", **numbers)
-    return tr("DRY lowers the logit of “{token}”: by {formula}.", **numbers)
+    shown = visible_token(texts[token], 24)
+    return dry_words(trace.config.shaping, shown, repeat, len(matches))
 
 
 def stretch(trace: Trace, step: TokenStep) -> range:
