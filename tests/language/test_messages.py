@@ -90,7 +90,7 @@ def test_an_error_of_a_setting_is_translated_behind_the_setting_s_name() -> None
     assert str(error) == "BeamSearch.width must be positive"
     assert error.under("Width") == "Width must be positive" and error.plain.startswith("width ")
     with use("ja"):
-        assert error.under("幅") == "幅 は正の数です"
+        assert error.under("幅") == "幅は正の数です"
         assert str(error) == "BeamSearch.width must be positive"
 
 
