@@ -54,7 +54,7 @@ def test_the_answers_are_on_the_last_page_alone(monkeypatch: pytest.MonkeyPatch)
     assert long >= without >= 3 and "It was one." in seen[0] and "It was one." not in seen[1]
     template = sheets._TEMPLATE
     # A figure of another run never stands above a question.
-    places = ["question-of(step) }", "image(", "[Answers]", "step.answer", "#step.reveal"]
+    places = ["question-of(step) }", "image(", "sheet.words.answers", "step.answer", "#step.reveal"]
     assert sorted(places, key=template.index) == places
 
 

@@ -49,6 +49,8 @@ ELSEWHERE = (
     "core/models/",
     "core/decoding/files.py",
     "core/language/",
+    # It reads what it wrote: a rule, as the key of a cache.
+    "core/server/api/request/bounds.py",
     "core/figures/base/measure.py",
     "pages/ui/resources/models.py",
     "pages/ui/resources/prompts.py",

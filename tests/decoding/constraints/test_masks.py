@@ -243,12 +243,12 @@ def test_the_figure_draws_the_path_of_a_node_and_prices_the_best_one() -> None:
     assert list(constraint_masses_data(trace)["mass"]) == pytest.approx([0.48, 0.3, 0.02])
     own = math.log(0.3) + math.log(0.3) + math.log(0.02)
     assert f"{own:.2f}".replace("-", "−") in best.layout.meta["subtitle"]
-    assert "3 tokens of the free run" in best.layout.meta["subtitle"]
+    assert "The free run's 3 tokens:" in best.layout.meta["subtitle"]
     place = next(at for at, c in enumerate(trace.beam_steps[0].candidates) if c.text == "c")
     node = constraint_masses(trace, node=(0, place), selected=0, free=free)
     assert list(node.data[0].y) == pytest.approx([math.log(0.48)], abs=1e-6)
     subtitle = node.layout.meta["subtitle"]
-    assert "1 token of the path to step 1" in subtitle and "of the best path here" in subtitle
+    assert "1 token of the path to step 1" in subtitle and "the best path here: −" in subtitle
     low = constraint_masses(trace).layout.annotations
     assert [note.text for note in low if note.name == "S"] == [
         "2.0\u00a0%",

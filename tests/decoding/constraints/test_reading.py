@@ -89,7 +89,10 @@ def test_the_numbers_of_a_step_follow_from_the_model() -> None:
     figure = constraint_masses(trace, free=trace)
     masses = [math.log(0.48), math.log(0.3), math.log(0.02)]
     assert list(figure.data[0].y) == pytest.approx(masses, abs=1e-6)
-    assert "= −" in figure.layout.meta["subtitle"] and "-" not in figure.layout.meta["subtitle"]
+    assert (
+        "difference −" in figure.layout.meta["subtitle"]
+        and "-" not in figure.layout.meta["subtitle"]
+    )
     # Bars go down from 0, the likeliest tokens' marks stand at ln p, and the numbers are level.
     bottom, top = figure.layout.yaxis.range
     assert bottom < math.log(0.02) and top == 0
@@ -113,7 +116,7 @@ def test_the_price_is_compared_per_token() -> None:
     assert [len(run.token_ids) for run in (trace, free)] == [3, 5]
     here, there = (2 * math.log(0.3) + math.log(0.02)) / 3, math.log(0.5)
     subtitle = constraint_masses(trace, free=free).layout.meta["subtitle"].replace("−", "-")
-    assert f"are {here:.2f} nats here and {there:.2f} nats in the free run" in subtitle
+    assert f"Per token {here:.2f} here and {there:.2f} there" in subtitle
     assert f"is {there - here:.2f} nats per token less likely" in subtitle
     other_way = constraint_masses(trace, free=_of_rare_tokens(model)).layout.meta["subtitle"]
     assert "nats per token more likely" in other_way

@@ -50,7 +50,7 @@ def test_a_run_shows_what_was_allowed_and_its_price(open_app: Open, page: str) -
     app = settle(app.button(key="run_free").click().run(), key)
     assert view.free is not None and view.free.config.shaping.constraint is None
     part = next(part for part in save.parts(view, trace) if part.name == "constraint")
-    assert "of the free run" in part.figure(LIGHT, WIDE).layout.meta["subtitle"]
+    assert "The free run's " in part.figure(LIGHT, WIDE).layout.meta["subtitle"]
 
 
 def test_inside_counts_the_allowed_tokens_and_names_the_rule() -> None:
