@@ -11,6 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from .catalogue import ENGLISH, LANGUAGES, catalogue, current, use
+from .particles import with_particles
+from .spacing import without_gaps
+
+# How a language puts values into a template, where it isn't done by their places alone.
+_RULES = {"ja": without_gaps, "ko": with_particles}
 
 
 class Message(str):
@@ -105,7 +110,13 @@ def _found(text: str, language: str) -> str:
 def _filled(template: str, values: dict[str, Any], language: str) -> str:
     if not values:
         return template
-    return template.format(**{name: _shown(value, language) for name, value in values.items()})
+    shown = {name: _shown(value, language) for name, value in values.items()}
+
+    def filled(piece: str) -> str:
+        return piece.format(**shown)
+
+    rule = _RULES.get(language)
+    return rule(template, filled) if rule else filled(template)
 
 
 def _shown(value: Any, language: str) -> Any:

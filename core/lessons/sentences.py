@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import TypeAlias
 
+from ..language.particles import with_particles
 from .facts import FACTS
 from .finding import PageFacts
 from .types import FactValue, GuessQuestion, LessonStep
@@ -56,8 +58,9 @@ def filled(text: str, now: _Values, before: _Values) -> str:
         fact = FACTS[str(fact_of(match[1]))]
         return str(value) if match[1].startswith("change.") else fact.words(value)
 
+    said = with_particles(text, partial(PLACEHOLDER.sub, words))
     # A quoted sentence has its own full stop.
-    return re.sub(r"([.!?]”)\.", r"\1", PLACEHOLDER.sub(words, text))
+    return re.sub(r"([.!?]”)\.", r"\1", said)
 
 
 def settings_of(step: LessonStep, carried: _Values) -> dict[str, str]:

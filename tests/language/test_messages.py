@@ -99,7 +99,7 @@ def test_an_error_of_a_setting_is_translated_behind_the_setting_s_name() -> None
     assert str(error) == "BeamSearch.width must be positive"
     assert error.sentence("Width") == "Width must be positive" and error.plain.startswith("width ")
     with use("ja"):
-        assert tr(error.sentence("幅")) == "幅 は正の数です"
+        assert tr(error.sentence("幅")) == "幅は正の数です"
         assert tr(error.sentence("")) == "は正の数です" != str(error.sentence(""))
         assert str(error) == "BeamSearch.width must be positive"
 

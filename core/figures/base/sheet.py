@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import plotly.graph_objects as go
 
+from ...decoding.counting import sentences
 from ...language import tr
 from ..journal.journals import JOURNAL_TICK
 from ..journal.key_words import told
@@ -233,7 +234,7 @@ class Sheet:
 
 def joined(text: Sentences) -> str:
     """Return the text that joins its sentences."""
-    return text if isinstance(text, str) else " ".join(str(part) for part in text if part)
+    return text if isinstance(text, str) else tr(sentences(*map(str, filter(None, text))))
 
 
 def key_line(line: KeyLine) -> str:

@@ -9,7 +9,7 @@ from ...decoding.beam.config import BeamSearch
 from ...decoding.beam.hypotheses import score_of
 from ...decoding.beam.replay import guess_parents, lineage
 from ...decoding.beam.types import BeamCandidate, BeamStep
-from ...decoding.counting import nth
+from ...decoding.counting import nth, sentences
 from ...decoding.record.notes import RANKED_ANEW
 from ...decoding.record.trace import Trace
 from ...language import N_, tr
@@ -108,7 +108,7 @@ def winner_words(trace: Trace) -> str:
         else tr("At step {step} the winner was number {rank} of {count}.", rank=worst, **place)
     )
     if any(step.origin != "argmax" for step in steps) or is_grouped(trace):
-        return " ".join([nearest, tr("The search won by keeping it.")])
+        return tr(sentences(nearest, tr("The search won by keeping it.")))
     lost = any(
         c.logprob > chosen.logprob
         for step, chosen in zip(steps, path, strict=False)

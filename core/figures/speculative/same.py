@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...decoding.counting import nth
+from ...decoding.counting import nth, sentences
 from ...decoding.record.trace import Trace
 from ...decoding.speculative.types import DraftRound
 from ...language import N_, tr
@@ -63,7 +63,7 @@ def identity_words(own: Trace, alone: Trace) -> str:
         theirs=texts[1],
         gap=gap,
     )
-    return f"{parted} {tr(_excuse(gap, _tolerance(alone)))}"
+    return tr(sentences(parted, tr(_excuse(gap, _tolerance(alone)))))
 
 
 def _gap(a: float, b: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from ...decoding.counting import nth
+from ...decoding.counting import nth, sentences
 from ...decoding.record.trace import Trace
 from ...decoding.speculative.config import Acceptance, Speculative
 from ...decoding.speculative.types import DraftRound, DraftToken, ExtraToken
@@ -180,7 +180,7 @@ def verification_words(
         greedy: whether the run has no random choice.
     """
     pair = f"target_prob {percent(token.target_prob)}, draft_prob {percent(token.draft_prob)}"
-    sentences = [
+    said = [
         token.refused
         and tr(
             "The constraint doesn't allow this token, so the target gives it 0{nbsp}%.", nbsp=NBSP
@@ -188,7 +188,7 @@ def verification_words(
         _verified(token, pair, rule, drew, greedy=greedy),
         token.outcome == "not_reached" and tr(_UNREACHED[token.passed]),
     ]
-    return " ".join(sentence for sentence in sentences if sentence)
+    return tr(sentences(*said))
 
 
 def _verified(
@@ -262,7 +262,7 @@ def _of_block(token: DraftToken, values: dict[str, str]) -> str:
     )
     if token.outcome != "accepted":
         return words
-    return f"{words} {tr('A later token was accepted, and so this one.')}"
+    return tr(sentences(words, tr("A later token was accepted, and so this one.")))
 
 
 _UNREACHED = {

@@ -14,7 +14,7 @@ import streamlit as st
 from core import figures
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking
-from core.decoding.counting import counted, nth
+from core.decoding.counting import counted, nth, sentences
 from core.decoding.errors import DecodingError
 from core.decoding.many.methods import whole_text
 from core.decoding.record.trace import Trace
@@ -168,17 +168,17 @@ def _summary(trace: Trace) -> tuple[str, ...]:
 
 def _note(trace: Trace, ranking: Reranking, search: BeamSearch, changes: str) -> str:
     """Describe what the controls change against the run; without a change, suggest one."""
-    sentences = []
+    said = []
     if state.ranks_anew(trace, search):
-        sentences.append(_reranked(trace, ranking, search))
+        said.append(_reranked(trace, ranking, search))
     if changes:
-        sentences.append(changes)
+        said.append(changes)
     if not trace.hypotheses:
-        sentences.append(
+        said.append(
             tr("No path had finished when the search stopped: this is the likeliest open one.")
         )
-    if sentences:
-        return " ".join(sentences)
+    if said:
+        return tr(sentences(*said))
     return tr("The length penalty ranks the stored paths anew at once, without a run.")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.decoding.counting import counted
+from core.decoding.counting import counted, sentences
 from core.decoding.counting import place_of as place_among
 from core.language import tr
 from core.lessons.facts import FACTS
@@ -207,7 +207,7 @@ def _ended(course: Course) -> dict[str, Any]:
 
 def _different(course: Course, page: Page) -> str:
     """Return the sentence on the settings that the step doesn't have."""
-    sentences = []
+    said = []
     for name in course.different:
         found, needed = control_at(name, page), course.settings[name]
         if found is not None:
@@ -220,8 +220,8 @@ def _different(course: Course, page: Page) -> str:
                 needed=needed or tr("empty"),
             )
             changed = tr("{control}: changed.", control=label)
-            sentences.append(changed if longest > _LONGEST else here)
-    return " ".join(sentences)
+            said.append(changed if longest > _LONGEST else here)
+    return tr(sentences(*said))
 
 
 def _without(course: Course) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter, itemgetter
 
 from core.decoding.autoregressive.config import Greedy
-from core.decoding.counting import nth
+from core.decoding.counting import nth, sentences
 from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import PENALTIES, WATERMARKS
@@ -63,7 +63,7 @@ def _certainty(trace: Trace, step: TokenStep) -> str:
     if max(candidate.raw_prob for candidate in open_step.candidates) >= _SURE:
         return sure
     number = nth(open_step.index)
-    return f"{sure} {tr('The model was least sure at step {number}.', number=number)}"
+    return tr(sentences(sure, tr("The model was least sure at step {number}.", number=number)))
 
 
 def _choice(trace: Trace, step: TokenStep) -> str:
@@ -101,9 +101,9 @@ def _choice(trace: Trace, step: TokenStep) -> str:
     if likeliest is None:
         return drawn
     if likeliest == chosen:
-        return f"{drawn} {tr('Greedy decoding would have taken it too.')}"
+        return tr(sentences(drawn, tr("Greedy decoding would have taken it too.")))
     greedy = tr("Greedy decoding would have taken rank {rank:,}.", rank=likeliest.rank)
-    return f"{drawn} {greedy}"
+    return tr(sentences(drawn, greedy))
 
 
 def _greedy_choice(step: TokenStep) -> str:

@@ -8,6 +8,7 @@ from typing import cast
 
 import streamlit as st
 
+from core.decoding.counting import sentences
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece, pieces_of, read_run
 from core.decoding.record.steps import ForcedAs, TokenStep
@@ -141,7 +142,7 @@ def _title(piece: Piece, replaced: str) -> str:
     if not replaced:
         return words
     token = visible_token(replaced, 24)
-    return " ".join((words, tr("The model would have written {token}", token=token)))
+    return tr(sentences(words, tr("The model would have written {token}", token=token)))
 
 
 def _instead(step: TokenStep) -> str:

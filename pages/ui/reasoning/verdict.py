@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.decoding.counting import sentences
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import ReasoningSummary
 from core.decoding.record.trace import Trace
@@ -45,7 +46,7 @@ def _sentence(verdict: RunVerdict, right: str) -> str:
         return tr("It answers {answer}. The right answer isn't known here.", answer=verdict.answer)
     words = tr(_OUTCOMES[verdict.outcome], answer=verdict.answer)
     known = verdict.outcome != "correct" and right
-    return " ".join((words, tr("The right answer is {right}.", right=right))) if known else words
+    return tr(sentences(words, tr("The right answer is {right}.", right=right) if known else ""))
 
 
 def advice(trace: Trace, read: ReasoningSummary, outcome: AttemptOutcome | None) -> str:

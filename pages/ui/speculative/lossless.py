@@ -7,6 +7,7 @@ from typing import cast
 import streamlit as st
 
 from core import figures
+from core.decoding.counting import sentences
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import acceptance_table
 from core.decoding.speculative.config import Speculative
@@ -133,7 +134,7 @@ def draw_three(view: SpecView, trace: Trace) -> None:
         controls.three_tokens()
         view.three = three = three_tokens()
         if remarks := _remarks():
-            st.text(" ".join(remarks))
+            st.text(tr(sentences(*remarks)))
         figure.chart(parts.THREE.part(view, trace), three)
         with st.expander(tr("All numbers of the proof"), key=platform.key("three-numbers")):
             st.caption(

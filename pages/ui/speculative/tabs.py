@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from core.decoding.constraints.reading import constrained_position
+from core.decoding.counting import sentences as joined
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.analysis.rejections import rejection_at
 from core.decoding.speculative.config import Acceptance
@@ -317,7 +318,7 @@ def _ends(trace: Trace, at: int) -> None:
     step = trace.rounds[at]
     target, draft = step.target_cache, step.draft_cache
     values = {"target": _sizes(target)}
-    sentences = [
+    said = [
         tr(
             "Cached tokens before the round, at most, after the rollback: target {target}.",
             **values,
@@ -331,14 +332,14 @@ def _ends(trace: Trace, at: int) -> None:
         )
     ]
     if step.masks:
-        sentences.append(
+        said.append(
             tr("The constraint of the target is rolled back to the same token.")
             if draft is None
             else tr("The constraint of target and draft is rolled back to the same token.")
         )
     if end := _ENDS.get(step.draft_end):
-        sentences.append(tr(end))
-    st.caption(" ".join(sentences))
+        said.append(tr(end))
+    st.caption(tr(joined(*said)))
 
 
 def _sizes(cache: CacheSizes) -> str:
