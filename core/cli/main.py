@@ -163,4 +163,4 @@ def _run(argv: Sequence[str] | None) -> int:
     except ConfigError as error:
         # Replace the setting's name with the option's name.
         name = args.options.get(error.setting, error.setting)
-        raise ConfigError(error.under(name)) from None
+        raise ConfigError(error.sentence(name)) from None

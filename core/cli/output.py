@@ -122,3 +122,9 @@ def drop_broken_streams() -> None:
                 stream.flush()
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def quoted(text: str, longest: int = 9) -> str:
+    """Return a token's text in quotation marks, on one line and cut to a length."""
+    plain = repr(text)
+    return plain if len(plain) <= longest else f"{plain[: longest - 2]}…{plain[-1]}"

@@ -6,6 +6,7 @@ Each message is one sentence: the fault, the given value, and the remedy.
 from __future__ import annotations
 
 import errno
+from typing import Any
 
 from ..language import N_, Message, tr
 
@@ -42,6 +43,10 @@ class DecodingError(Exception):
         """The sentence in the reader's language."""
         return tr(self.args[0]) if self.args else ""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without __init__, whose parameters are not the args.
+        return Exception.__new__, (type(self), *self.args), self.__dict__
+
 
 class ConfigError(DecodingError, ValueError):
     """A setting lies outside its allowed interval.
@@ -71,19 +76,32 @@ class ConfigError(DecodingError, ValueError):
         return bool(self._rest)
 
     @property
-    def plain(self) -> str:
+    def plain(self) -> Message:
         """The sentence without the class of the setting."""
-        return self.under(self.setting)
-
-    def under(self, name: str) -> str:
-        """Return the sentence with another name of the setting, if it begins with that name."""
-        return tr(self.sentence(name))
+        return self.sentence(self.setting)
 
     def sentence(self, name: str) -> Message:
-        """Return the same sentence before it is translated."""
+        """Return the sentence with another name of the setting, if it begins with that name.
+
+        Args:
+            name: the new name; empty for the sentence's rest alone.
+        """
         rest = Message(self._text)
         glued = _GLUED if self._rest[:1] in ",:" else _SPACED
-        return Message(glued, setting=name, rest=rest) if self._rest else rest
+        return _OfSetting(glued, setting=name, rest=rest) if self._rest and name else rest
+
+
+class _OfSetting(Message):
+    """Sentence of a setting's name and a rest; a rest without a translation keeps the order and
+    the space of English.
+    """
+
+    def translated(self, language: str) -> str:
+        name, rest = self.values["setting"], self.values["rest"]
+        if rest.translated(language) != rest:
+            return super().translated(language)
+        shown = name.translated(language) if isinstance(name, Message) else name
+        return self.template.format(setting=shown, rest=rest)
 
 
 class PromptError(DecodingError, ValueError):

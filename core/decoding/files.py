@@ -75,7 +75,7 @@ def reason_of(error: OSError | ValueError) -> str:
     )
 
 
-def own_json(path: str | Path, what: str, error: type[DecodingError]) -> Any:
+def own_json(path: str | Path, what: Message, error: type[DecodingError]) -> Any:
     """Return the values of a JSON file of any size that the user or the project wrote.
 
     Args:

@@ -195,26 +195,28 @@ def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int
         raise PromptError(N_("The prompt is empty: write at least one word."))
     wrong = next((token for token in ids if not 0 <= token < model.vocab_size), None)
     if wrong is not None:
-        name = brief(model.token_text(wrong)) if offers(model, Decodes) else "it"
-        raise PromptError(
-            Message(
-                "Token id {wrong} is outside the model's vocabulary of {vocab_size} "
-                "tokens: leave {name} out of the prompt.",
-                wrong=wrong,
-                vocab_size=model.vocab_size,
-                name=name,
-            )
+        words = N_(
+            "Token id {wrong} is outside the model's vocabulary of {vocab_size} tokens: leave it "
+            "out of the prompt."
         )
+        name = ""
+        if offers(model, Decodes):
+            name = brief(model.token_text(wrong))
+            words = N_(
+                "Token id {wrong} is outside the model's vocabulary of {vocab_size} tokens: leave "
+                "{name} out of the prompt."
+            )
+        raise PromptError(Message(words, wrong=wrong, vocab_size=model.vocab_size, name=name))
     window = model.context_window
     if window is not None and len(ids) >= window:
         raise ContextLengthError(
             Message(
-                "The prompt has {ids} tokens; this model's context window holds "
-                "{window}, so at most {window_2} fit with room for one new token: "
+                "The prompt has {count} tokens; this model's context window holds "
+                "{window}, so at most {most} fit with room for one new token: "
                 "shorten the prompt.",
-                ids=len(ids),
+                count=len(ids),
                 window=window,
-                window_2=window - 1,
+                most=window - 1,
             ),
             len(ids),
             window,

@@ -39,7 +39,9 @@ class Interval(NamedTuple):
         above = value > self.low if self.open_low else value >= self.low
         return above and (value < self.high if self.open_high else value <= self.high)
 
-    def __str__(self) -> str:
+    @property
+    def words(self) -> str:
+        """The interval with the meaning of a 0, in error messages."""
         left, right = "(" if self.open_low else "[", ")" if self.open_high else "]"
         ends = (f"{end:d}" if isinstance(end, int) else f"{end:g}" for end in self[:2])
         text = f"{left}{', '.join(ends)}{right}"
@@ -118,7 +120,9 @@ def require_inside(
         )
     if not interval.holds(value):
         raise ConfigError(
-            Message("must lie in {interval}, got {given}.", interval=interval, given=brief(value)),
+            Message(
+                "must lie in {interval}, got {given}.", interval=interval.words, given=brief(value)
+            ),
             name,
             owner,
         )

@@ -75,7 +75,7 @@ def load_example(path: str | Path) -> ReasoningExample:
     Raises:
         SweepError: the file can't be read or is no example of reasoning.
     """
-    return example_from_dict(own_json(path, N_("The reasoning example"), SweepError))
+    return example_from_dict(own_json(path, Message("The reasoning example"), SweepError))
 
 
 def example_to_dict(example: ReasoningExample) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Generic, TypeVar, cast
 from ..decoding.errors import DecodingError
 from ..decoding.files import reason_of, shown
 from ..decoding.validation import brief
-from ..language import Message
+from ..language import N_, Message
 from ..models.stopping import ShouldStop, never
 from ..traces.bounded_file import bytes_of, require_sparse
 from .runner import PlanWork, R, gathered
@@ -45,7 +45,7 @@ class RowFile(Generic[P, R]):
         as_lists: True if rows are stored as lists of values, else as objects.
     """
 
-    what: str
+    what: Message
     error: type[DecodingError]
     schema: str
     max_bytes: int
@@ -147,15 +147,10 @@ class RowFile(Generic[P, R]):
         try:
             return self.row_from_json(data)
         except self.error as error:
-            sentence = str(error).removesuffix(".")
-            raise self.error(
-                Message(
-                    "Line {number} of the {what} is invalid: {sentence}.",
-                    number=number,
-                    what=self.what,
-                    sentence=sentence,
-                )
-            ) from None
+            words = N_("Line {line} of the {what} is invalid: {error}.")
+            if str(error).endswith("."):
+                words = N_("Line {line} of the {what} is invalid: {error}")
+            raise self.error(Message(words, line=number, what=self.what, error=error)) from None
 
     def content(self, plan: P, rows: Sequence[R]) -> bytes:
         """Return a whole file's bytes."""
@@ -206,19 +201,15 @@ class RowFile(Generic[P, R]):
         if begun != plan:
             raise self.error(
                 Message(
-                    "{given} holds {a} with another plan; name another file, or remove it.",
+                    "{given} holds the {what} of another plan; name another file, or remove it.",
                     given=brief(file.name),
-                    a=_a(self.what),
+                    what=self.what,
                 )
             )
         return tuple(row for row in rows if not row.failure), length
 
 
-def _a(what: str) -> str:
-    return f"an {what}" if what[0] in "aeiou" else f"a {what}"
-
-
-def opened(path: Path, what: str, error: type[DecodingError]) -> BinaryIO:
+def opened(path: Path, what: Message, error: type[DecodingError]) -> BinaryIO:
     """Return the file, open for reading and appending, with a write lock until it is closed.
 
     Args:
@@ -244,9 +235,9 @@ def opened(path: Path, what: str, error: type[DecodingError]) -> BinaryIO:
         file.close()
         raise error(
             Message(
-                "{path} is no file that {a} can be kept in; name an ordinary one.",
+                "{path} can't hold the rows of the {what}; name an ordinary file.",
                 path=shown(path),
-                a=_a(what),
+                what=what,
             )
         )
     try:  # The system releases the lock even after a crash.
@@ -276,7 +267,7 @@ def encoded_line(data: Any) -> bytes:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def write_line(file: BinaryIO, data: Any, what: str, error: type[DecodingError]) -> None:
+def write_line(file: BinaryIO, data: Any, what: Message, error: type[DecodingError]) -> None:
     """Append a line without a buffer, so that an error appears at once.
 
     Raises:
@@ -313,9 +304,9 @@ def whole_lines(file: BinaryIO, schema: str, limit: int) -> tuple[bytes, int]:
     return data, length
 
 
-def parsed_line(line: bytes, number: int, what: str, error: type[DecodingError]) -> Any:
+def parsed_line(line: bytes, number: int, what: Message, error: type[DecodingError]) -> Any:
     """Return a line's JSON value; raise `error` if it is no JSON or holds too many values."""
-    require_sparse(line, f"line {number} of the {what}", error)
+    require_sparse(line, Message("line {number} of the {what}", number=number, what=what), error)
     try:
         return json.loads(line)
     except (ValueError, RecursionError):

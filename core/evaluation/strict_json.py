@@ -36,7 +36,7 @@ def read_as(kind: Any, data: Any, error: type[DecodingError]) -> Any:
         fault = invalid.errors(include_url=False, include_input=False)[0]
         cause = fault.get("ctx", {}).get("error")
         if isinstance(cause, ConfigError):
-            raise error(cause.sentence(cause.setting)) from None
+            raise error(cause.plain) from None
         where = shortened(".".join(str(part) for part in fault["loc"]), 80) or "the top"
         raise error(f"{where}: {shortened(fault['msg'], 200)}.") from None
 

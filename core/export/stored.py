@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .catalog import StoredContent
     from .tables import Table
 
+_WHAT = Message("file")
 _DRAWN = Message(
     "figures are drawn of traces, trees of runs, many runs (a trace a line), lab steps, budget "
     "sweeps, evaluations, the reasoning example, comparisons and data paths (the JSON of "
@@ -62,10 +63,11 @@ def read_stored(source: bytes | str | Path) -> StoredFile:
         FigureError: the file can't be opened, or is of no such kind.
         DecodingError: the file is invalid; the message names the fault.
     """
+    name: str = Message("This file")
     if isinstance(source, bytes):
-        name, raw = "This file", within(source, MAX_BYTES, "file", FigureError)
+        raw = within(source, MAX_BYTES, _WHAT, FigureError)
     else:
-        name, raw = shown(source), file_bytes(source, MAX_FILE_BYTES, "file", FigureError)
+        name, raw = shown(source), file_bytes(source, MAX_FILE_BYTES, _WHAT, FigureError)
     data = _value(raw)
     if data is None:
         raise FigureError(
@@ -91,7 +93,7 @@ def _value(raw: bytes) -> Any:
     except UnicodeDecodeError:
         return None
     for part in (text, text.partition("\n")[0]):
-        require_sparse(part, "file", FigureError)
+        require_sparse(part, _WHAT, FigureError)
         try:
             return json.loads(part)
         except (ValueError, RecursionError):

@@ -72,7 +72,7 @@ def _of_settings() -> Iterator[str]:
         yield from (config.method.replace("_", " "), config.words, method.against_model)
         yield from (field.name.replace("_", " ") for field in fields(config))
     for spec in SETTINGS.values():
-        yield from (spec.name, spec.label, spec.help, spec.group)
+        yield from (spec.name, spec.label, spec.help, spec.absent, spec.group)
         if spec.lines:
             yield spec.lines.help
         if spec.state:
@@ -86,6 +86,8 @@ def _of_html(tree: ast.AST) -> Iterator[str]:
             isinstance(node, ast.keyword) and node.arg == "html"
         ):
             yield from html_words(_text(node.value))
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "component":
+            yield from (word for given in node.args[1:] for word in html_words(_text(given) or ""))
 
 
 def _of(path: Path, found: Iterator[Any]) -> Iterator[tuple[Any, str]]:

@@ -62,8 +62,8 @@ class Plural(Message):
         form = catalogue(language).ngettext(self.template, self.many, self.number)
         return _filled(form, self.values, language)
 
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return self.template, self.many, self.number
+    def __reduce__(self) -> tuple[Any, ...]:
+        return str.__new__, (type(self), str(self)), self.__dict__
 
 
 def tr(text: str, **values: Any) -> str:

@@ -29,6 +29,7 @@ from .types import (
 )
 
 MAX_BYTES = 100_000
+_WHAT = Message("lesson")
 MAX_STEPS, MAX_CHOICES, MAX_SETTINGS = 40, 6, 40
 MAX_WORDS, MAX_TITLE, MAX_CHOICE, MAX_VALUE = 1_000, 80, 120, 4_000
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,59}")
@@ -50,8 +51,7 @@ def read_lesson(source: bytes | str | Path, name: str) -> Lesson:
     Raises:
         LessonError: the first fault; for a YAML fault, with its line.
     """
-    data = read_yaml(bytes_of(source, MAX_BYTES, "lesson", LessonError), "lesson", LessonError,
-        MAX_VALUE)  # fmt: skip
+    data = read_yaml(bytes_of(source, MAX_BYTES, _WHAT, LessonError), _WHAT, LessonError, MAX_VALUE)
     lesson = _Fields(data, N_("The lesson"), ("title", "minutes", "summary", "steps"))
     steps = lesson.items("steps", MAX_STEPS)
     read = tuple(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ..decoding.errors import LessonError
 from ..decoding.files import own_json
 from ..installation import ASSETS
+from ..language import Message
 from .sentences import filled
 from .types import Lesson, LessonStep
 
@@ -59,5 +60,5 @@ def _unplayed(step: LessonStep) -> SpokenStep:
 def _stored() -> dict[str, list[dict[str, Any]]]:
     stored: dict[str, list[dict[str, Any]]] = {}
     if FILE.exists():
-        stored = own_json(FILE, "The stored transcripts", LessonError)
+        stored = own_json(FILE, Message("The stored transcripts"), LessonError)
     return stored

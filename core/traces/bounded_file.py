@@ -12,7 +12,7 @@ from ..decoding.files import reason_of, shown
 from ..language import Message
 
 
-def file_bytes(path: str | Path, limit: int, what: str, error: type[DecodingError]) -> bytes:
+def file_bytes(path: str | Path, limit: int, what: Message, error: type[DecodingError]) -> bytes:
     """Return the bytes of a file of at most `limit` bytes.
 
     Args:
@@ -45,7 +45,7 @@ def file_bytes(path: str | Path, limit: int, what: str, error: type[DecodingErro
 
 
 def bytes_of(
-    source: bytes | str | Path, max_bytes: int, what: str, error: type[DecodingError]
+    source: bytes | str | Path, max_bytes: int, what: Message, error: type[DecodingError]
 ) -> bytes:
     """Return `source` if it is bytes, else the bytes of the file at this path.
 
@@ -57,7 +57,7 @@ def bytes_of(
     return file_bytes(source, max_bytes, what, error)
 
 
-def within(data: bytes, limit: int, what: str, error: type[DecodingError]) -> bytes:
+def within(data: bytes, limit: int, what: Message, error: type[DecodingError]) -> bytes:
     """Return the bytes if there are at most `limit`; else raise `error`."""
     if len(data) > limit:
         raise error(
@@ -81,7 +81,7 @@ def text_of(data: bytes) -> str:
 
 
 def require_sparse(
-    data: bytes | str, what: str, error: type[DecodingError], most: int | None = None
+    data: bytes | str, what: Message, error: type[DecodingError], most: int | None = None
 ) -> None:
     """Refuse JSON that is mostly brackets before parsing: 1 MB of them takes seconds.
 

@@ -8,7 +8,7 @@ import yaml
 
 from ..decoding.errors import DecodingError
 from ..decoding.validation import shortened
-from ..language import Message
+from ..language import N_, Message
 
 # A plan of 60 ways with every setting is 6 deep and has about 3,000 values.
 MAX_DEPTH, MAX_VALUES = 20, 20_000
@@ -16,7 +16,7 @@ MAX_DEPTH, MAX_VALUES = 20, 20_000
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def read_yaml(data: bytes, what: str, error: type[DecodingError], longest_plain: int) -> Any:
+def read_yaml(data: bytes, what: Message, error: type[DecodingError], longest_plain: int) -> Any:
     """Return the content of a YAML file.
 
     Args:
@@ -32,12 +32,12 @@ def read_yaml(data: bytes, what: str, error: type[DecodingError], longest_plain:
     except yaml.MarkedYAMLError as fault:
         mark, last = fault.problem_mark, data.count(b"\n") + 1
         # libyaml counts the end of the text as one more line.
-        line = f"Line {min(mark.line + 1, last)} of the {what}" if mark else "It"
-        raise error(
-            Message(
-                "{line} is not YAML: {shown}.", line=line, shown=shortened(str(fault.problem), 100)
-            )
-        ) from None
+        words, line = N_("The {what} is not YAML: {shown}."), 0
+        if mark:
+            words = N_("Line {line} of the {what} is not YAML: {shown}.")
+            line = min(mark.line + 1, last)
+        problem = shortened(str(fault.problem), 100)
+        raise error(Message(words, line=line, what=what, shown=problem)) from None
     except DecodingError:
         raise
     except (yaml.YAMLError, ValueError, ArithmeticError):
@@ -45,7 +45,7 @@ def read_yaml(data: bytes, what: str, error: type[DecodingError], longest_plain:
 
 
 def _require_bounded(
-    data: bytes, what: str, error: type[DecodingError], longest_plain: int
+    data: bytes, what: Message, error: type[DecodingError], longest_plain: int
 ) -> None:
     """Refuse YAML that is too large or too deep, before any object is built from it.
 

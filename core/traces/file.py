@@ -18,6 +18,7 @@ from .schema.trace import trace_layout
 # Limits for uploaded bytes, and for a file on the user's disk.
 MAX_BYTES = 20_000_000
 MAX_FILE_BYTES = 200_000_000
+_WHAT = Message("trace file")
 
 
 def read_trace(source: bytes | str | Path, *, max_bytes: int | None = None) -> Trace:
@@ -66,8 +67,8 @@ def parsed(source: bytes | str | Path, max_bytes: int | None = None) -> Any:
     """
     if max_bytes is None:
         max_bytes = MAX_BYTES if isinstance(source, bytes) else MAX_FILE_BYTES
-    data = bytes_of(source, max_bytes, N_("trace file"), TraceError)
-    require_sparse(data, "trace file", TraceError)
+    data = bytes_of(source, max_bytes, _WHAT, TraceError)
+    require_sparse(data, _WHAT, TraceError)
     try:
         return json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:

@@ -191,7 +191,7 @@ def _end_of(bodies: Sequence[JsonObject]) -> str:
 
 def _values(raw: bytes | str) -> list[Any]:
     """Return the JSON values: a single one, the items of a list, or the lines of a stream."""
-    require_sparse(raw, "answer", TraceError, MAX_VALUES)
+    require_sparse(raw, Message("answer"), TraceError, MAX_VALUES)
     try:
         whole = json.loads(raw)
     except (ValueError, RecursionError):

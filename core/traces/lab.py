@@ -22,7 +22,7 @@ from ..decoding.serial import CODECS as TRACE_CODECS
 from ..decoding.serial import KINDS, require_header
 from ..decoding.shaping.config import ranges_in_view
 from ..decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
-from ..language import N_
+from ..language import N_, Message
 
 # Limit on rerolls: every earlier draw must be repeated.
 MAX_ROLL = 999
@@ -98,7 +98,7 @@ def load_lab(path: str | Path) -> LabExample:
     Raises:
         TraceError: the file can't be read or is no example of the lab.
     """
-    return example_from_dict(own_json(path, N_("The lab's example"), TraceError))
+    return example_from_dict(own_json(path, Message("The lab's example"), TraceError))
 
 
 def lab_bytes(example: LabExample) -> bytes:

@@ -12,7 +12,7 @@ from ..decoding.record.trace import Trace
 from ..decoding.record.tree import RunTree
 from ..decoding.serial import require_header
 from ..decoding.shaping.config import SETTINGS, Shaping
-from ..language import N_
+from ..language import N_, Message
 from .bounded_file import bytes_of
 from .file import MAX_BYTES, MAX_FILE_BYTES, parsed, trace_of
 from .foreign_trace import read_answer
@@ -33,7 +33,7 @@ def read_any(
         TraceError: the file is invalid; the message names the fault.
     """
     most = max_bytes or (MAX_BYTES if isinstance(source, bytes) else MAX_FILE_BYTES)
-    raw = bytes_of(source, most, N_("trace file"), TraceError)
+    raw = bytes_of(source, most, Message("trace file"), TraceError)
     if (answer := read_answer(raw)) is not None:
         return answer
     data = parsed(raw, most)

@@ -28,7 +28,7 @@ def read_lines(source: bytes | str | Path) -> tuple[Trace, ...]:
         TraceError: a line is neither, or there are too many; the message names the line.
     """
     most = MAX_BYTES if isinstance(source, bytes) else MAX_FILE_BYTES
-    data = bytes_of(source, most, N_("file of runs"), TraceError)
+    data = bytes_of(source, most, Message("file of runs"), TraceError)
     rows = [row for row in data.splitlines() if row.strip()]
     if not rows:
         raise TraceError(N_("The file of runs is empty."))

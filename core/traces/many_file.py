@@ -9,7 +9,7 @@ from ..decoding.errors import ConfigError, TraceError
 from ..decoding.many.plan import require_single
 from ..decoding.many.types import MAX_MANY, ManyRuns, sharing_prompt
 from ..decoding.record.trace import Trace
-from ..language import N_, Message
+from ..language import Message
 from .bounded_file import bytes_of
 from .file import MAX_BYTES, MAX_FILE_BYTES, read_trace
 
@@ -43,15 +43,14 @@ def _require_single(many: ManyRuns) -> ManyRuns:
         for trace in many.traces:
             require_single(trace.config)
     except ConfigError as error:
-        raise TraceError(str(error)) from None
+        raise TraceError(error.args[0]) from None
     return many
 
 
 def _read(source: bytes | str | Path) -> ManyRuns:
     most = MAX_BYTES if isinstance(source, bytes) else MAX_FILE_BYTES
-    rows = [
-        row for row in bytes_of(source, most, N_("file of runs"), TraceError).splitlines() if row
-    ]
+    data = bytes_of(source, most, Message("file of runs"), TraceError)
+    rows = [row for row in data.splitlines() if row]
     if len(rows) > MAX_MANY:
         raise TraceError(
             Message(

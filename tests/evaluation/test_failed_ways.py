@@ -128,7 +128,7 @@ def test_a_model_that_cannot_be_loaded_is_named_with_its_way() -> None:
         if name == "narrow":
             raise ModelError("There is no folder narrow.")
 
-    with pytest.raises(ModelError, match=r"no folder narrow; way 'narrow' needs it\.$"):
+    with pytest.raises(ModelError, match=r"no folder narrow\. Way 'narrow' needs it\.$"):
         loaded(PLAN, load)
 
 

@@ -287,7 +287,7 @@ def test_a_device_holds_no_sweep_and_no_problems(device: str) -> None:
     for read, error in ((read_sweep, SweepError), (read_problems, ProblemError)):
         with pytest.raises(error, match=f"{device} is a device, not a file"):
             read(device)
-    with pytest.raises(SweepError, match=f"{device} is no file that a sweep can be kept in"):
+    with pytest.raises(SweepError, match=f"{device} can't hold the rows of the sweep"):
         sweep_to_file(model(), plan(), device)
 
 

@@ -38,7 +38,7 @@ from core.figures import (
     spec_verification,
     spec_verification_data,
 )
-from core.figures.base.labels import visible_token
+from core.figures.base.labels import percentage, visible_token
 from core.figures.speculative.metrics import (
     scoring_words,
     spec_latency_data,
@@ -297,7 +297,7 @@ def test_every_metric_has_a_definition_and_a_source() -> None:
     value = dict(zip(measured["metric"], measured["value"], strict=True))
     totals = counts(trace.rounds)
     assert value["accepted"] == str(totals.accepted)
-    assert value["acceptance rate"] == f"{100 * totals.accepted / totals.drafted:.1f} %"
+    assert value["acceptance rate"] == percentage(totals.accepted / totals.drafted, ".1f")
     assert value["speed-up"] == "1.50"
     # The prompt's forward is one, as in every other count of forwards.
     assert value["target forwards"] == str(totals.rounds + 1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
+from copy import copy, deepcopy
 
 import pytest
 
@@ -14,6 +16,7 @@ from core.language.line_breaks import breakable
 JAPANESE = {
     "kept {tokens}": "{tokens}を残した",
     "{count} token": "{count} トークン",
+    "{count} token of {name}": "{name}の{count} トークン",
     "Step {nth} of {count}": "ステップ {nth} / {count}",
     "must be positive": "は正の数です",
     "Tokens": "トークン",
@@ -70,10 +73,16 @@ def test_places_are_translated_as_a_whole() -> None:
         assert tr(place_of("Step", 6, 40)) == "ステップ 7 / 40"
 
 
-@pytest.mark.parametrize("text", [Message("kept {tokens}", tokens=3), counted(2, "token")])
-def test_a_message_goes_to_another_process_and_back(text: Message) -> None:
-    again = pickle.loads(pickle.dumps(text))
-    assert again == text and type(again) is type(text)
+NAMED = Plural("{count} token of {name}", "{count} tokens of {name}", 2, name=Message("Tokens"))
+
+
+@pytest.mark.parametrize("copied", [lambda one: pickle.loads(pickle.dumps(one)), copy, deepcopy])
+@pytest.mark.parametrize("text", [Message("kept {tokens}", tokens=3), counted(2, "token"), NAMED])
+def test_a_message_goes_to_another_process_and_back(
+    text: Message, copied: Callable[[Message], Message]
+) -> None:
+    again = copied(text)
+    assert again == text and type(again) is type(text) and vars(again) == vars(text)
     with use("ja"):
         assert tr(again) == tr(text) != text
 
@@ -88,10 +97,27 @@ def test_an_error_is_english_in_logs_and_translated_where_it_is_shown() -> None:
 def test_an_error_of_a_setting_is_translated_behind_the_setting_s_name() -> None:
     error = ConfigError("must be positive", "width", "BeamSearch")
     assert str(error) == "BeamSearch.width must be positive"
-    assert error.under("Width") == "Width must be positive" and error.plain.startswith("width ")
+    assert error.sentence("Width") == "Width must be positive" and error.plain.startswith("width ")
     with use("ja"):
-        assert error.under("幅") == "幅 は正の数です"
+        assert tr(error.sentence("幅")) == "幅 は正の数です"
+        assert tr(error.sentence("")) == "は正の数です" != str(error.sentence(""))
         assert str(error) == "BeamSearch.width must be positive"
+
+
+def test_a_rest_without_a_translation_keeps_the_space_of_english(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(JAPANESE, "{setting} {rest}", "{setting}{rest}")
+    rests = {
+        "must be positive": "幅は正の数です",
+        "is odd": "幅 is odd",
+        ", the first": "幅, the first",
+    }
+    with use("ja"):
+        for rest, shown in rests.items():
+            assert tr(ConfigError(rest, "width", "BeamSearch").sentence("幅")) == shown
+        error = ConfigError("is odd", "width", "BeamSearch")
+        assert tr(error.sentence(Message("Tokens"))) == "トークン is odd"
 
 
 def test_a_block_s_language_ends_with_it() -> None:

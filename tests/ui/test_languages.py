@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.language import catalogue
@@ -82,3 +83,16 @@ def test_a_session_speaks_its_own_language() -> None:
     assert open_page("course.py", {}, lang="ko").title[0].value == "코스"
     assert open_page("course.py", {}).title[0].value == "Course"
     assert catalogue.current() == "en"
+
+
+def test_the_language_of_an_earlier_visit_counts_until_another_is_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(type(st.context), "cookies", {reader.COOKIE: "ko"})
+    assert open_page("course.py", {}).title[0].value == "코스"
+    assert open_page("course.py", {}, lang="ja").title[0].value == "コース"
+    monkeypatch.setattr(type(st.context), "cookies", {reader.COOKIE: "<script>"})
+    app = open_page("course.py", {})
+    assert app.title[0].value == "Course"
+    app.selectbox(key="language-menu").select("ja").run()
+    assert app.title[0].value == "コース"

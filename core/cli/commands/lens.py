@@ -8,6 +8,7 @@ from ...decoding.counting import nth
 from ...decoding.errors import ConfigError
 from ...decoding.inside.types import Attention, Lens
 from ..loading import load
+from ..output import quoted
 from . import decode
 
 # Width of a column, and of the names of positions, in characters.
@@ -49,11 +50,13 @@ def _print_lens(lens: Lens) -> None:
     names = ["token", embedding, *(f"after {name}" for name in layers), "next", "decided"]
     print("   at  " + _row(names))
     for at, position in enumerate(lens.positions):
-        cells = [f"{_shown(cell.text, 9)} {cell.prob:4.0%}" for cell in position.cells]
+        cells = [f"{quoted(cell.text)} {cell.prob:4.0%}" for cell in position.cells]
         decided = "never" if position.decided is None else lens.layers[position.decided]
         print(
             f"{nth(at):5}  "
-            + _row([_shown(position.text), *cells, _shown(position.next_text), decided])
+            + _row(
+                [quoted(position.text, _NAME), *cells, quoted(position.next_text, _NAME), decided]
+            )
         )
 
 
@@ -64,7 +67,7 @@ def _print_attention(attention: Attention) -> None:
         for head, row in enumerate(heads, start=1):
             places = sorted(range(len(row)), key=row.__getitem__, reverse=True)[:3]
             seen = ", ".join(
-                f"{nth(at)} {_shown(attention.texts[at])} {row[at]:.0%}" for at in places
+                f"{nth(at)} {quoted(attention.texts[at], _NAME)} {row[at]:.0%}" for at in places
             )
             print(f"{layer:5}.{head:<3} {seen}")
 
@@ -72,9 +75,3 @@ def _print_attention(attention: Attention) -> None:
 def _row(cells: list[str]) -> str:
     first, *others = cells
     return " ".join([first.ljust(_NAME), *(cell.ljust(_CELL) for cell in others)]).rstrip()
-
-
-def _shown(text: str, longest: int = _NAME) -> str:
-    """Return a token's text in quotation marks, on one line."""
-    plain = repr(text)
-    return plain if len(plain) <= longest else f"{plain[: longest - 2]}…{plain[-1]}"

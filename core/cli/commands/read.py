@@ -32,11 +32,12 @@ from ...decoding.record.trace import Trace
 from ...decoding.shaping.config import SETTINGS, WATERMARKS, Shaping, parts_of
 from ...figures.base.labels import NBSP
 from ...figures.guided.watermark import verdict
+from ...language import Message
 from ...traces.bounded_file import file_bytes, text_of
 from ..loading import load
 from ..method import add_shaping, given
 from ..options import require_switched_on
-from ..output import require_writable, say, say_written, writing, written
+from ..output import quoted, require_writable, say, say_written, writing, written
 from . import decode
 
 # Settings of watermarks, as options of decode have them.
@@ -161,7 +162,7 @@ def _text_of(args: Namespace) -> str:
     if args.file == "-":
         args.prompt, args.system, args.chat = "-", "", False
         return decode.prompt_of(args)
-    data = file_bytes(args.file, 4 * decode.MAX_PROMPT, "text file", PromptError)
+    data = file_bytes(args.file, 4 * decode.MAX_PROMPT, Message("text file"), PromptError)
     try:
         text = text_of(data).removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
@@ -181,8 +182,8 @@ def _print(
     divergence: ModelDivergence | None,
 ) -> None:
     """Print the table of tokens and the totals."""
-    names = ["surprisal", "rank", "entropy", *(_cell(pin.text) for pin in pins)]
-    names += [_cell(word.word)] if word else []
+    names = ["surprisal", "rank", "entropy", *(quoted(pin.text) for pin in pins)]
+    names += [quoted(word.word)] if word else []
     names += ["KL", "favourites"] if divergence else []
     print("   at  token            " + " ".join(name.rjust(9) for name in names))
     first, probs = len(trace.prompt_ids), word.probs if word else ()
@@ -201,7 +202,7 @@ def _print(
             cells += [f"{row.kl:.3g}", _favourites(row)]
         favourite = f"  {token.expected[0].text!r}" if token.expected and not divergence else ""
         line = " ".join(cell.rjust(9) for cell in cells)
-        print(f"{nth(token.place):5}  {_cell(token.text, 16):16} {line}{favourite}")
+        print(f"{nth(token.place):5}  {quoted(token.text, 16):16} {line}{favourite}")
     print(_summary(totals_of(tokens)))
     if divergence:
         print(
@@ -215,11 +216,6 @@ def _print(
 def _favourites(row: TokenDivergence) -> str:
     one, other = row.favourite_texts
     return f"{one!r} -> {other!r}" if row.flipped else repr(one)
-
-
-def _cell(text: str, longest: int = 9) -> str:
-    plain = repr(text)
-    return plain if len(plain) <= longest else f"{plain[: longest - 2]}…{plain[-1]}"
 
 
 def _summary(totals: ReadingTotals) -> str:

@@ -1,4 +1,4 @@
-"""Speculative decoding of one run, as the answer of its server tells it."""
+"""Report of a server on the speculative decoding of one run."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ class ToldSpeculation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EngineRecord(MethodRecord):
-    """What the server told of its own speculative decoding; None if it told nothing."""
+    """The server's report of its own speculative decoding; None if it sent none."""
 
     told: Annotated[ToldSpeculation | None, LeftOut(lambda record: record.told is None)] = None
 
 
 def told_of(record: MethodRecord) -> ToldSpeculation | None:
-    """Return what the server of a run told; None for a run of another method too."""
+    """Return the report of a run's server; None if there is none."""
     return record.told if isinstance(record, EngineRecord) else None
 
 
@@ -69,7 +69,7 @@ def record_of(told: ToldSpeculation | None) -> MethodRecord:
 
 
 def told_in(answer: Any) -> ToldSpeculation | None:
-    """Return what an answer or an event of a stream tells; None if it tells nothing whole.
+    """Return the report in an answer or an event of a stream; None if it has no whole one.
 
     It reads vLLM's `metrics.speculative_decoding` (of `LLM.generate`: `spec_decode_metrics` of an
     output) and llama.cpp's `timings`.

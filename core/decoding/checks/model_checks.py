@@ -21,6 +21,7 @@ from ..loop.text import Ending, TextStream
 from ..methods import method_of
 from ..protocol import LanguageModel, offers
 from ..record.notes import DRAWS_UNKNOWN, tells_making
+from ..record.steps import ENDED_BY
 from ..record.trace import Check, Trace
 from ..shaping.draws import draw_noise
 from ..validation import brief
@@ -76,13 +77,13 @@ def _fits(trace: Trace, model: LanguageModel) -> Check:
     try:
         second_forwards(model, trace.config.chooser)
     except DecodingError as error:
-        faults.append(str(error))
+        faults.append(error.args[0])
     if tuple(step.token_id for step in steps) != trace.token_ids:
         faults.append(N_("steps and tokens don't belong together"))
     methods = {step.draw.method for step in steps if step.draw.method != "forced"}
     if methods - {expected_draw(trace)[1]}:
         faults.append(N_("a draw is not that of the settings"))
-    return count("fits_model", faults, "contradictions")
+    return count("fits_model", faults, N_("contradictions"))
 
 
 def fit_faults(trace: Trace, model: LanguageModel, ids: Iterable[int]) -> list[str]:
@@ -145,14 +146,11 @@ def ending_faults(trace: Trace, model: LanguageModel) -> list[str]:
             Message("the run goes on after token {first}, where it ends", first=nth(first))
         )
     elif ends and ends[-1] != reason:
-        by = f"by {ends[-1]}" if ends[-1] else "not"
-        faults.append(
-            Message(
-                "with its last token the run ends {by}, and it says {finish_reason}",
-                by=by,
-                finish_reason=trace.finish_reason,
-            )
-        )
+        words, end = N_("the run doesn't end with its last token, and it says by {said}"), ""
+        if ends[-1]:
+            words = N_("with its last token the run is ended by {end}, and it says by {said}")
+            end = Message(ENDED_BY[ends[-1]])
+        faults.append(Message(words, end=end, said=Message(ENDED_BY[trace.finish_reason])))
     return faults
 
 

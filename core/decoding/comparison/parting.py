@@ -11,7 +11,7 @@ from ...language import N_, Message
 from ..config import MethodConfig
 from ..counting import listed, nth, sentences
 from ..errors import ConfigError
-from ..record.steps import TokenStep
+from ..record.steps import ENDED_BY, TokenStep
 from ..record.trace import Trace
 from ..shaping.config import PENALTIES, Shaping
 from .reasons import difference_words, first_difference, input_words, model_words, number_types
@@ -60,7 +60,7 @@ def compare(
     at = first_difference(left.token_ids, right.token_ids)
     rounding = _largest_difference(left_read, right_read, at)
     if at is None:
-        words = Message("All {token_ids} tokens are equal.", token_ids=len(left.token_ids))
+        words = Message("All {count} tokens are equal.", count=len(left.token_ids))
         if rounding is not None:
             bound = max(_bound(left_read), _bound(right_read))
             words = sentences(words, difference_words(left, right, rounding, bound))
@@ -68,11 +68,11 @@ def compare(
     if at == min(len(left.token_ids), len(right.token_ids)):
         shorter, longer = sorted((left, right), key=lambda trace: len(trace.token_ids))
         words = Message(
-            "The first {at} tokens are equal; there one run ends by "
-            "{finish_reason}, the other one goes on to {token_ids} tokens.",
-            at=at,
-            finish_reason=shorter.finish_reason,
-            token_ids=len(longer.token_ids),
+            "The first {equal} tokens are equal; there one run is ended by {end}, the other one "
+            "goes on to {count} tokens.",
+            equal=at,
+            end=Message(ENDED_BY[shorter.finish_reason]),
+            count=len(longer.token_ids),
         )
         return Parting(at, "length", words, settings, rounding=rounding)
     pair = step_at(left_read, at), step_at(right_read, at)
@@ -117,12 +117,12 @@ def _with_cause(
     parting: Parting, left: Trace, right: Trace, again: StepAgain | None, bound: float
 ) -> Parting:
     at, rounding = parting.at or 0, parting.rounding
-    step = f"token {nth(at)}"
     steps = [s for s in (step_at(left, at), step_at(right, at)) if s is not None]
     if any(s.origin == "forced" for s in steps):
         words = Message(
-            "At {step} a run did not choose: its token was put in the place of its own pick.",
-            step=step,
+            "At token {token} a run did not choose: its token was put in the place of its own "
+            "pick.",
+            token=nth(at),
         )
         return parting._replace(cause="given", reason=words)
     if rounding is not None and rounding > bound:
@@ -145,9 +145,9 @@ def _with_cause(
         return parting._replace(cause="rounding", reason=words)
     if [d.name for d in acting] == ["seed"]:
         words = Message(
-            "Until {step} both dice fell on the same tokens. There seed {left} and "
+            "Until token {token} both dice fell on the same tokens. There seed {left} and "
             "seed {right} fall on different ones.",
-            step=step,
+            token=nth(at),
             left=acting[0].left,
             right=acting[0].right,
         )

@@ -49,10 +49,10 @@ def require_same_tokens(first: LanguageModel, second: LanguageModel) -> None:
     if first is not second and (difference := vocabulary_difference(first, second)):
         raise ConfigError(
             Message(
-                "{model} can't be compared with {model_2} token by token: "
+                "{model} can't be compared with {other} token by token: "
                 "{difference}. Take a model with the same tokenizer.",
                 model=second.model_id,
-                model_2=first.model_id,
+                other=first.model_id,
                 difference=difference,
             )
         )

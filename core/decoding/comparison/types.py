@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from ...language import N_
+from ...language import N_, Message
 from ..shaping.config import SETTINGS
 from ..validation import shortened
 
@@ -40,19 +40,23 @@ class SettingDifference(NamedTuple):
 
     @property
     def shown(self) -> tuple[str, str]:
-        """Both values as plain text."""
+        """Both values as plain text, or declared texts."""
         return self._shown(self.left), self._shown(self.right)
 
     def _shown(self, value: Any) -> str:
+        if value is None or value in ("", ()):
+            return Message("none")
+        if isinstance(value, Message):
+            return value
         if self.name in SETTINGS:
             value = SETTINGS[self.name].shown(value)
         elif isinstance(value, tuple):
             value = ", ".join(f"“{item}”" for item in value)
         elif isinstance(value, bool):
-            value = "on" if value else "off"
+            return Message("on") if value else Message("off")
         elif isinstance(value, float):
             value = f"{value:g}"
-        return shortened("" if value is None else str(value), _LONGEST) or "none"
+        return shortened(str(value), _LONGEST)
 
 
 class PartedToken(NamedTuple):

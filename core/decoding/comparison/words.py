@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ...language import N_
+from ...language import N_, Message
 from ..by_engine.told import told_of
+from ..counting import listed
 from ..record.trace import Trace
 from ..shaping.config import PENALTIES, SETTINGS
 from .parting import draws, setting_differences
@@ -47,17 +48,20 @@ def differences(left: Trace, right: Trace) -> Iterator[NamedDifference]:
             yield _named(difference)  # Any other one changes no token of either run.
 
 
-def differences_words(left: Trace, right: Trace) -> str:
+def differences_words(left: Trace, right: Trace) -> Message:
     """Return the differences of two runs in one sentence."""
-    named = [f"{name} ({one} | {other})" for name, one, other in differences(left, right)]
+    named = [
+        Message("{name} ({left} | {right})", name=Message(name), left=one, right=other)
+        for name, one, other in differences(left, right)
+    ]
     if not named:
-        return "Model, prompt and settings are the same."
-    return f"They differ in {', '.join(named)}."
+        return Message("Model, prompt and settings are the same.")
+    return Message("They differ in {differences}.", differences=listed(named))
 
 
 def _told(trace: Trace) -> str:
     told = told_of(trace.method_record)
-    return "none told" if told is None else told.words
+    return Message("none told") if told is None else told.words
 
 
 def _named(difference: SettingDifference) -> NamedDifference:

@@ -272,7 +272,7 @@ def read_constraint(owner: str, name: str, value: object) -> Constraint | None:
     if len(parts) != 2 or not all(isinstance(part, str) for part in parts):
         shown = brief(value)
         if isinstance(value, Mapping):
-            shown = shortened(f"the keys {', '.join(map(brief, value))}", 80)
+            shown = Message("the keys {keys}", keys=shortened(", ".join(map(brief, value)), 71))
         raise ConfigError(
             Message(
                 'must be a kind and a text, such as {{"kind": "regex", "text": '
@@ -285,7 +285,7 @@ def read_constraint(owner: str, name: str, value: object) -> Constraint | None:
     try:
         return Constraint(cast(Any, parts[0]), parts[1])
     except ConfigError as error:
-        raise ConfigError(error.under("").strip(), name, owner) from None
+        raise ConfigError(error.sentence(""), name, owner) from None
 
 
 def constraint_in(text: str) -> Any:

@@ -79,7 +79,7 @@ def _rescored(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[Che
         with torch.inference_mode():
             deviations = list(_deviations(trace, model))
     except DecodingError as error:
-        return [count("rescorable", [str(error)], "")]
+        return [count("rescorable", [error.args[0]], "")]
     largest = max((deviation.largest for deviation in deviations), default=1.0)
     slack = MASS_TOLERANCE + 4 * logit_tolerance(trace, model, largest)
     near = 4 * logit_tolerance(trace, model, 1.0)

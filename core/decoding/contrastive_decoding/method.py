@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from ...language import N_
 from ..errors import ConfigError
 from ..method import Method
-from ..record.steps import RunTokens, Step, emitted_tokens
-from ..speculative.types import DraftRecord
+from ..speculative.types import DraftRecord, tokens_and_draft
 from .config import ContrastiveDecoding
 
 
@@ -24,11 +20,6 @@ def require_draft(_: ContrastiveDecoding, draft_id: str | None) -> None:
         )
 
 
-def _outcome(steps: Sequence[Step], _: ContrastiveDecoding, draft: Any) -> RunTokens:
-    record = DraftRecord(draft.model_id, draft.revision, draft.dtype) if draft else DraftRecord()
-    return RunTokens(emitted_tokens(steps).token_ids, record)
-
-
 CONTRASTIVE_DECODING = Method(
     config=ContrastiveDecoding,
     engine=f"{__package__}.engine:generate",
@@ -40,6 +31,6 @@ CONTRASTIVE_DECODING = Method(
     model_checks=f"{__package__}.checks:model_checks",
     record=DraftRecord,
     rows=lambda _: 2,  # One row of the draft and one of the target.
-    outcome=_outcome,
+    outcome=tokens_and_draft,
     require_draft=require_draft,
 )

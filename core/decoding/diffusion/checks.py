@@ -193,9 +193,9 @@ def _proposals(trace: Trace[Diffusion]) -> Check:
 def _dice(trace: Trace[Diffusion]) -> Check:
     faults = [
         Message(
-            "step {index}: the seed gives position {index_2} another number",
-            index=nth(step.index),
-            index_2=nth(filled.index),
+            "step {step}: the seed gives position {position} another number",
+            step=nth(step.index),
+            position=nth(filled.index),
         )
         for step in canvas_steps(trace)
         for filled in step.filled

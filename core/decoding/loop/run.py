@@ -101,10 +101,10 @@ def run_notes(
     if not length:
         return notes
     words = Message(
-        "The key-value cache was computed anew before token {length}: from "
-        "{length_2} tokens on, this model's position embeddings are others.",
-        length=length - begun + 1,
-        length_2=length,
+        "The key-value cache was computed anew before token {token}: from "
+        "{length} tokens on, this model's position embeddings are others.",
+        token=length - begun + 1,
+        length=length,
     )
     return (*notes, Note(RECOMPUTED, words))
 

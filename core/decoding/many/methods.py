@@ -154,7 +154,7 @@ def send_methods(
         on_trace(place, made[-1])
     if errors and not made and errors[0] is not None:
         raise errors[0]
-    return tuple(str(error) if error else "" for error in errors)
+    return tuple(error.args[0] if error else "" for error in errors)
 
 
 def _counting(on_tokens: Callable[[int], object] | None) -> Callable[[object], object] | None:

@@ -161,11 +161,8 @@ def _typed(name: str, values: Sequence[float]) -> list[Any]:
     kind = type(getattr(Shaping(), name))
     fractions = [value for value in values if kind is int and not float(value).is_integer()]
     if fractions:
-        raise ConfigError(
-            Message(
-                "{name} takes whole numbers, got {fractions:g}.", name=name, fractions=fractions[0]
-            )
-        )
+        words = N_("{name} takes whole numbers, got {fraction:g}.")
+        raise ConfigError(Message(words, name=name, fraction=fractions[0]))
     typed = list(map(kind, values))
     if len(set(map(shown, typed))) < len(typed) or not typed:
         raise ConfigError(Message("Give each value of {name} once, and one at least.", name=name))
@@ -203,9 +200,9 @@ def require_single(config: MethodConfig) -> None:
     if not isinstance(config, Greedy | Sampling):
         raise ConfigError(
             Message(
-                "Many runs are of {words} or {words_2}, got {words_3}; choose one of these.",
-                words=Greedy.words,
-                words_2=Sampling.words,
-                words_3=config.words,
+                "Many runs are of {greedy} or {sampling}, got {method}; choose one of these.",
+                greedy=Message(Greedy.words),
+                sampling=Message(Sampling.words),
+                method=Message(config.words),
             )
         )

@@ -166,7 +166,7 @@ def _decided_again(trace: Trace[Reasoning], model: LanguageModel) -> Check:
     try:
         fault = _decision_fault(trace, model)
     except DecodingError as error:
-        fault = str(error)
+        fault = error.args[0]
     return count(name, [fault] if fault else [], N_("steps that differ"))
 
 

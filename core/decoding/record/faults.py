@@ -16,9 +16,7 @@ def first_fault(error: ValidationError) -> Message:
     fault = error.errors(include_url=False, include_input=False)[0]
     cause = fault.get("ctx", {}).get("error")
     if isinstance(cause, ConfigError):
-        return Message(
-            "The trace file's settings are invalid: {fault}", fault=cause.sentence(cause.setting)
-        )
+        return Message("The trace file's settings are invalid: {fault}", fault=cause.plain)
     where = shortened(".".join(str(part) for part in fault["loc"]), 80) or "the top"
     message = fault["msg"].removeprefix("Value error, ").removesuffix(".")
     what = shortened(message.replace("Tuple", "List").replace("tuple", "list"), _LONGEST_FAULT)

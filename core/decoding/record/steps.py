@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
+from ...language import N_
 from ..config import MAX_CANDIDATES, DrawMethod, Ended
 from ..shaping.config import STAGES
 from ..validation import ShortRepr
@@ -31,6 +32,13 @@ from .compared import ComparedTokens
 StageName: TypeAlias = Annotated[str, OneOf(STAGES)]
 
 FinishReason: TypeAlias = Literal["eos", "stop", "length", "cancelled"]
+# What ended a run, as a noun.
+ENDED_BY: dict[FinishReason, str] = {
+    "eos": N_("the model"),
+    "stop": N_("a stop string"),
+    "length": N_("its length"),
+    "cancelled": N_("cancellation"),
+}
 Origin: TypeAlias = Literal["argmax", "sampled", "forced", "server"]
 Phase: TypeAlias = Literal["answer", "thinking"]
 ForcedAs: TypeAlias = Literal["think_start", "think_end", "wait", "result", "given"]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from ...language import N_
 from .config import LISTED, SETTINGS, TABLED, parts_of
 from .orders import ORDERS
 
@@ -22,7 +23,7 @@ be run (transformers' classes, llama.cpp's functions), else with its formula in 
 def library_table() -> list[list[str]]:
     """Return the rows of the table, the head first."""
     orders = list(ORDERS.values())
-    rows = [["sampler", *(order.label for order in orders), "why not in all"]]
+    rows = [[N_("sampler"), *(order.label for order in orders), N_("why not in all")]]
     for name in TABLED:
         places = [str(o.own.index(name) + 1) if name in o.own else "–" for o in orders]
         rows.append([_label(name), *places, SETTINGS[name].absent])

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from ...language import N_, Message
 from ..errors import ConfigError
 from ..method import Method
 from ..record.notes import NOT_LOSSLESS, Note
-from ..record.steps import RunTokens, Step, emitted_tokens
 from .config import Speculative
 from .sources import SOURCES
-from .types import DraftRecord, DraftRound
+from .types import DraftRecord, DraftRound, tokens_and_draft
 
 
 def require_draft(config: Speculative, draft_id: str | None) -> None:
@@ -37,11 +33,6 @@ def require_draft(config: Speculative, draft_id: str | None) -> None:
         )
 
 
-def _outcome(steps: Sequence[Step], _: Speculative, draft: Any) -> RunTokens:
-    record = DraftRecord(draft.model_id, draft.revision, draft.dtype) if draft else DraftRecord()
-    return RunTokens(emitted_tokens(steps).token_ids, record)
-
-
 def _notes(config: Speculative) -> tuple[Note, ...]:
     if config.lossless:
         return ()
@@ -61,7 +52,7 @@ SPECULATIVE = Method(
     step=DraftRound,
     record=DraftRecord,
     rows=lambda _: 2,  # One row of the draft and one of the target.
-    outcome=_outcome,
+    outcome=tokens_and_draft,
     notes=_notes,
     require_draft=require_draft,
 )

@@ -12,12 +12,15 @@ from ..record.masks import Mask
 from ..record.trace import Check, Trace
 from ..shaping.config import SETTINGS
 from .config import Speculative
+from .lookahead.window import is_whole
 from .tree.shape import is_tree, path_end
 from .types import DraftRound, PairCandidate
 
 
 def whole_rounds(trace: Trace[Speculative]) -> Check:
-    """Check that every token has its numbers at its position; the other checks rely on it."""
+    """Check that every round follows the one before and has its numbers at each position; the other
+    checks rely on it.
+    """
     faults = []
     if len(trace.rounds) + (trace.prompt_step is not None) != len(trace.steps):
         faults.append(N_("the trace holds steps of another method"))
@@ -25,6 +28,15 @@ def whole_rounds(trace: Trace[Speculative]) -> Check:
         trace.draft_id or trace.draft_revision or trace.draft_dtype
     ):
         faults.append(N_("the source of the drafts needs no draft model, and one is named"))
+    if not trace.prompt_ids:
+        faults.append(N_("there is no prompt"))
+    emitted = list[int]()
+    for index, step in enumerate(trace.rounds):
+        if step.index != index or step.start != len(emitted):
+            faults.append(N_("the rounds are not numbered from 0 by the tokens before them"))
+        emitted += step.token_ids
+    if tuple(emitted) != trace.token_ids:
+        faults.append(N_("the rounds' tokens are not the trace's tokens"))
     faults += [fault for step in trace.rounds if (fault := _missing(step, trace.config))]
     return count("rounds_whole", faults, N_("rounds with something missing"))
 
@@ -60,6 +72,8 @@ def _shape_fault(step: DraftRound, config: Speculative) -> str:
         return N_("a tree was drafted in place of a chain, or a chain in place of a tree")
     if step.window is not None and not config.source.looks_ahead:
         return N_("a window was read, and the source has none")
+    if step.window is not None and not is_whole(step.window, config):
+        return N_("the window has too few or too many guesses or predictions")
     return outcome_fault(step)
 
 

@@ -6,8 +6,9 @@ token that the target adds itself (recovered or bonus) has the position after th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from ..config import MAX_CANDIDATES, Ended
 from ..record.bounds import (
@@ -22,7 +23,7 @@ from ..record.bounds import (
     Uniform,
 )
 from ..record.masks import Mask
-from ..record.steps import MethodRecord, Step
+from ..record.steps import MethodRecord, RunTokens, Step, emitted_tokens
 from .block import BlockNumbers
 from .config import MAX_DRAFT_LENGTH
 from .lookahead.window import GuessWindow
@@ -337,3 +338,9 @@ class DraftRecord(MethodRecord):
     draft_id: ShortText = ""
     draft_revision: ShortText = ""
     draft_dtype: ShortText = ""
+
+
+def tokens_and_draft(steps: Sequence[Step], _: object, draft: Any) -> RunTokens:
+    """Return the emitted tokens of a run, and the record of its draft model or of none."""
+    record = DraftRecord(draft.model_id, draft.revision, draft.dtype) if draft else DraftRecord()
+    return RunTokens(emitted_tokens(steps).token_ids, record)

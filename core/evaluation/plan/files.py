@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...decoding.errors import EvaluationError
+from ...language import Message
 from ..row_file import RowFile
 from .derived import deriver
 from .types import Evaluation, EvaluationPlan, EvaluationRow
 
 EVALUATIONS: RowFile[EvaluationPlan, EvaluationRow] = RowFile(
-    what="evaluation",
+    what=Message("evaluation"),
     error=EvaluationError,
     schema="decoding-explorer/evaluation",
     max_bytes=50_000_000,

@@ -40,6 +40,7 @@ from .types import (
 )
 
 MAX_BYTES = 200_000
+_WHAT = Message("plan")
 _FIELDS = ("questions", "count", "metrics", "reward", "ways")
 _WAY_FIELDS = get_type_hints(Way)
 _MULTIPLIED = ("model", "draft", "use_chat_template", "draft_use_chat_template", "system")
@@ -69,8 +70,8 @@ def read_plan(
         EvaluationError: the first fault; for a YAML fault, with its line.
         ProblemError: the questions can't be read.
     """
-    data = bytes_of(source, MAX_BYTES, "plan", EvaluationError)
-    settings = read_yaml(data, "plan", EvaluationError, MAX_SYSTEM)
+    data = bytes_of(source, MAX_BYTES, _WHAT, EvaluationError)
+    settings = read_yaml(data, _WHAT, EvaluationError, MAX_SYSTEM)
     if not isinstance(settings, dict):
         raise EvaluationError(N_("A plan must be an object with questions and ways."))
     unknown = next((name for name in settings if name not in _FIELDS), None)

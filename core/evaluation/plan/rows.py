@@ -78,7 +78,7 @@ def evaluation_rows(
         try:
             row = runners.row(way, question, sample)
         except (LostModelError, EvaluationError) as error:
-            raise EvaluationError(str(error)) from None
+            raise EvaluationError(error.args[0]) from None
         except DecodingError as error:
             if should_stop() or isinstance(error, LoadingStoppedError):
                 return

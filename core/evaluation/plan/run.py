@@ -35,9 +35,8 @@ def loaded(plan: EvaluationPlan, load: Callable[[str], LanguageModel]) -> dict[s
             raise
         except ModelError as error:
             way = next(way.name for way in plan.ways if name in (way.model, way.draft))
-            sentence = str(error).removesuffix(".")
             raise ModelError(
-                Message("{sentence}; way {given} needs it.", sentence=sentence, given=brief(way))
+                Message("{error} Way {way} needs it.", error=error, way=brief(way))
             ) from None
     return models
 

@@ -137,8 +137,8 @@ class EvaluationPlan(ShortRepr):
                 )
             )
         for what, names in (
-            ("ways", [way.name for way in self.ways]),
-            ("questions", [question.key for question in self.questions.questions]),
+            (Message("ways"), [way.name for way in self.ways]),
+            (Message("questions"), [question.key for question in self.questions.questions]),
         ):
             name, times = Counter(names).most_common(1)[0]
             if times > 1:

@@ -142,7 +142,7 @@ def read_problems(source: bytes | str | Path, name: str = "", system: str = "") 
     Raises:
         ProblemError: the first fault, with its line number.
     """
-    content = decoded(bytes_of(source, MAX_BYTES, N_("file of problems"), ProblemError))
+    content = decoded(bytes_of(source, MAX_BYTES, Message("file of problems"), ProblemError))
     named = name or (str(source) if not isinstance(source, bytes) else "problems from a file")
     rows = _objects(content) if is_jsonl(content, named) else csv_rows(content)
     problems: list[Problem] = []

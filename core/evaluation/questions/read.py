@@ -51,7 +51,7 @@ def read_questions(source: bytes | str | Path, name: str = "") -> QuestionSet:
     Raises:
         ProblemError: the first fault, with its line.
     """
-    text = decoded(bytes_of(source, MAX_BYTES, N_("file of questions"), ProblemError))
+    text = decoded(bytes_of(source, MAX_BYTES, Message("file of questions"), ProblemError))
     if not text.strip():
         raise ProblemError(N_("The file is empty; give each a question and an answer."))
     named = name or (Path(source).name if not isinstance(source, bytes) else "questions of a file")
@@ -210,7 +210,7 @@ def _written(line: int, answer: Any) -> str:
                 answer=shown(answer),
             )
         )
-    return checked_text(line, "answer", text, MAX_TEXT)
+    return checked_text(line, Message("answer"), text, MAX_TEXT)
 
 
 def _question(line: int, number: int, row: dict[str, Any], answers: tuple[str, ...]) -> Question:
@@ -230,7 +230,7 @@ def _question(line: int, number: int, row: dict[str, Any], answers: tuple[str, .
         question=text,
         answers=answers,
         kind=shortened(kind, 40) if isinstance(kind, str) else "",
-        context=checked_text(line, "context", context, MAX_CONTEXT),
+        context=checked_text(line, Message("context"), context, MAX_CONTEXT),
         columns=tuple(_columns(line, row)),
     )
 
@@ -244,7 +244,7 @@ def _key(line: int, value: Any) -> str:
                 given=brief(value),
             )
         )
-    return checked_text(line, "id", "" if value is None else str(value), MAX_NAME)
+    return checked_text(line, Message("id"), "" if value is None else str(value), MAX_NAME)
 
 
 def _columns(line: int, row: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -254,6 +254,6 @@ def _columns(line: int, row: dict[str, Any]) -> Iterator[tuple[str, str]]:
             continue
         text = value if isinstance(value, str) else json.dumps(value, default=str)
         yield (
-            checked_text(line, "name of a column", name, MAX_NAME),
-            checked_text(line, f"column {brief(name)}", text, MAX_TEXT),
+            checked_text(line, Message("name of a column"), name, MAX_NAME),
+            checked_text(line, Message("column {name}", name=brief(name)), text, MAX_TEXT),
         )

@@ -191,7 +191,7 @@ def _plain(name: str) -> str:
     return name.strip(' "\r\n').lower()
 
 
-def checked_text(line: int, what: str, text: str, most: int) -> str:
+def checked_text(line: int, what: Message, text: str, most: int) -> str:
     """Return a text without surrounding spaces.
 
     Raises:
@@ -227,7 +227,7 @@ def checked_question(line: int, question: object, most: int) -> str:
                 question=shown(question),
             )
         )
-    return checked_text(line, "question", question, most)
+    return checked_text(line, Message("question"), question, most)
 
 
 def plain_number(value: object) -> object:

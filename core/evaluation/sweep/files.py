@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...decoding.errors import SweepError
-from ...language import N_
+from ...language import N_, Message
 from ..row_file import RowFile
 from ..scoring.answers import outcome_of
 from ..strict_json import to_json
@@ -30,7 +30,7 @@ def _deriver(plan: SweepPlan) -> Callable[[SweepRow], SweepRow]:
 
 
 SWEEPS: RowFile[SweepPlan, SweepRow] = RowFile(
-    what="sweep",
+    what=Message("sweep"),
     error=SweepError,
     schema="decoding-explorer/sweep",
     max_bytes=20_000_000,

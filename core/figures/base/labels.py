@@ -127,6 +127,11 @@ def percent(prob: float) -> str:
     return unspaced(f"{_hundredths(100 * prob)}{NBSP}%")
 
 
+def percentage(share: float, spec: str = ".0f") -> str:
+    """Return a share as a percentage in a format of its own."""
+    return unspaced(f"{100 * share:{spec}}{NBSP}%")
+
+
 def _hundredths(value: float) -> str:
     if value == 0:
         return "0"

@@ -10,7 +10,7 @@ from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.color import blend
 from ..base.figure import TableRows, figure, table
-from ..base.labels import NBSP, escaped, lines, plain_name, table_text, unspaced
+from ..base.labels import NBSP, escaped, lines, percentage, plain_name, table_text
 from ..base.marks import hover_texts, label_bar
 from ..base.measure import wrapped
 from ..base.paper import SCREEN, Paper
@@ -166,7 +166,7 @@ def _bars(guesses: ClassGuesses, rows: list[float], theme: Theme) -> Properties:
 
 
 def _share(guesses: ClassGuesses, place: int) -> str:
-    return unspaced(f"{guesses.counts[place]} · {100 * guesses.share(place):.0f}{NBSP}%")
+    return f"{guesses.counts[place]} · {percentage(guesses.share(place))}"
 
 
 def _pale(theme: Theme) -> str:

@@ -173,7 +173,7 @@ def pair_lines(
     sheet = Sheet(
         theme,
         paper,
-        title=_TITLES[measure],
+        title=tr(_TITLES[measure]),
         facts={"drawn": drawn, "infinite": infinite},
         plot_height=190,
         left=56,
@@ -185,9 +185,14 @@ def pair_lines(
         layout={
             "showlegend": False,
             "xaxis": axis(
-                theme, "step", 6, range=[first - 0.7, max(last, 8) + 0.7], showgrid=False, nticks=12
+                theme,
+                tr("step"),
+                6,
+                range=[first - 0.7, max(last, 8) + 0.7],
+                showgrid=False,
+                nticks=12,
             ),
-            "yaxis": axis(theme, _UNITS[measure], 6, range=[0, top], nticks=6),
+            "yaxis": axis(theme, tr(_UNITS[measure]), 6, range=[0, top], nticks=6),
         },
     )
     if measures.parted_at is not None:

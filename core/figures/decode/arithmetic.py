@@ -217,7 +217,7 @@ def _table(
         (
             _HEAD + len(worked.rows),
             everything,
-            ["", "", total, *([f"100{NBSP}%"] * (1 + final))],
+            ["", "", total, *([percent(1)] * (1 + final))],
             theme.muted,
         ),
     ]

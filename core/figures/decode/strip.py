@@ -68,8 +68,8 @@ def legend(by: By = "probability", theme: Theme = LIGHT) -> Legend:
     titles = {
         "probability": (
             tr("probability of the chosen token, before shaping"),
-            "100\u00a0%",
-            "0\u00a0%",
+            percent(1),
+            percent(0),
         ),
         "entropy": (tr("entropy before the draw"), tr("0 nats"), tr("5 nats or more")),
         "surprisal": (tr("surprisal of the chosen token"), tr("0 nats"), tr("8 nats or more")),

@@ -11,7 +11,7 @@ from ...language import N_, tr
 from ..base.axes import axis
 from ..base.color import blend
 from ..base.figure import TableRows, figure, table
-from ..base.labels import NBSP, escaped, lines, plain_name, table_text
+from ..base.labels import NBSP, escaped, lines, plain_name, table_text, unspaced
 from ..base.marks import hover_texts
 from ..base.measure import fitted
 from ..base.paper import SCREEN, SMALL, Paper
@@ -112,9 +112,11 @@ def _cells(
         "showscale": False,
         "colorscale": [[0, theme.panel], [1, blend(theme.first, theme.paper, 0.4)]],
         "text": [[f"{100 * value:.0f}" for value in row] for row in rows],
-        "texttemplate": (
-            f"%{{text}}{NBSP}%" if room >= _NUMBER else "%{text}" if room >= _BARE_NUMBER else ""
-        ),
+        "texttemplate": unspaced(f"%{{text}}{NBSP}%")
+        if room >= _NUMBER
+        else "%{text}"
+        if room >= _BARE_NUMBER
+        else "",
         "textfont": {"size": 12 if room >= _NUMBER else SMALL, "color": theme.ink},
         **hover_texts(
             [

@@ -11,7 +11,7 @@ from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.color import blend, contrast
 from ..base.figure import TableRows, figure, given, table
-from ..base.labels import NBSP
+from ..base.labels import NBSP, unspaced
 from ..base.marks import hover_texts
 from ..base.paper import SCREEN, Paper
 from ..base.sheet import EDGE, Properties, Sheet
@@ -50,7 +50,9 @@ def best_of_data(sampled: Sequence[Sampled]) -> TableRows:
             most=most,
         ),
         "; ".join(
-            f"{tr(RULE_WORDS[p.rule])} {p.correct.percent:g} %" for p in points if p.samples == most
+            unspaced(f"{tr(RULE_WORDS[p.rule])} {p.correct.percent:g}{NBSP}%")
+            for p in points
+            if p.samples == most
         )
         + ".",
     ),
@@ -78,7 +80,7 @@ def best_of(
             _line([p for p in points if p.rule == rule], at - (len(rules) - 1) / 2, theme)
             for at, rule in enumerate(rules)
         ],
-        rows="right answers",
+        rows=tr("right answers"),
         key_offset=46,
         layout={
             "xaxis": axis(

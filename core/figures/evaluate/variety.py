@@ -8,7 +8,7 @@ from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.color import blend
 from ..base.figure import TableRows, figure, table
-from ..base.labels import NBSP, escaped, plain_name, table_text, unspaced
+from ..base.labels import NBSP, escaped, percentage, plain_name, table_text
 from ..base.marks import hover_texts, label_bar
 from ..base.measure import fitted
 from ..base.paper import SCREEN, Paper
@@ -48,7 +48,7 @@ def evaluate_variety_data(evaluation: Evaluation) -> TableRows:
     ),
     alt=lambda ways: (
         tr("Distinct replies of a question by way of decoding:"),
-        "; ".join(f"{plain_name(w.way, _NAME)} {100 * w.replies.value:.0f} %" for w in ways) + ".",
+        "; ".join(f"{plain_name(w.way, _NAME)} {percentage(w.replies.value)}" for w in ways) + ".",
     ),
 )
 def evaluate_variety(
@@ -96,7 +96,7 @@ def evaluate_variety(
     )
     for at, way in enumerate(ways):
         name = fitted(plain_name(way.way, 2 * _NAME), room - _SHARE, 12, "sans bold")
-        share = unspaced(f"<b>{100 * way.replies.value:.0f}{NBSP}%</b>")
+        share = f"<b>{percentage(way.replies.value)}</b>"
         label_bar(sheet, at + _NAMED / _ROW, f"<b>{escaped(name)}</b>")
         label_bar(sheet, at + _NAMED / _ROW, share, right=True)
         label_bar(sheet, at + _BELOW / _ROW, _words(way), size=_COST_SIZE)

@@ -19,7 +19,7 @@ def caption(evaluation: Evaluation) -> str:
     plan = evaluation.plan
     models = ", ".join(plain_name(name, 60) for name in plan.models)
     count = counted(len(plan.questions.questions), "question")
-    questions = f"{count}: {plain_name(plan.questions.name, 80)}"
+    questions = f"{tr(count)}: {plain_name(plan.questions.name, 80)}"
     metrics = tr("right by {metrics}", metrics=tr(" or ").join(plan.metrics))
     return f"{models} · {questions} · {metrics}"
 

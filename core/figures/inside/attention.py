@@ -12,7 +12,7 @@ from ...language import N_, tr
 from ..base.axes import axis, top_axis
 from ..base.figure import TableRows, figure, table
 from ..base.grid import probability_cells
-from ..base.labels import percent, show_token, table_text, visible_token, with_prompt
+from ..base.labels import percent, percentage, show_token, table_text, visible_token, with_prompt
 from ..base.marks import add_line
 from ..base.paper import SMALL, WIDE, Paper
 from ..base.sheet import Properties, Sheet
@@ -90,7 +90,7 @@ def attention_map_data(
             ),
             tr("On average it looks most at:"),
             ", ".join(
-                f"{visible_token(attention.texts[at], 24)} {100 * average[at]:.0f} %"
+                f"{visible_token(attention.texts[at], 24)} {percentage(average[at])}"
                 for at in sorted(range(len(average)), key=lambda at: -average[at])[:3]
             )
             + ".",

@@ -64,7 +64,7 @@ def _bin_words(rolls: Rolls, drawn: RollBin) -> str:
     """Return a bin's count and its expected count; plain text."""
     return tr(
         "{token} {count} times, {expected:.1f} expected",
-        token=drawn.text if drawn.token_id is None else visible_token(drawn.text, 24),
+        token=tr(drawn.text) if drawn.token_id is None else visible_token(drawn.text, 24),
         count=drawn.rolls,
         expected=drawn.prob * rolls.total,
     )
@@ -195,7 +195,7 @@ def _shown(rolls: Rolls, rows: int) -> list[RollBin]:
 def _name(own: RollBin, limit: int) -> str:
     """Return the bin's token, or the name of several tokens (Plotly text)."""
     return (
-        escaped(own.text).replace(" ", NBSP)
+        escaped(tr(own.text)).replace(" ", NBSP)
         if (own.token_id is None)
         else show_token(own.text, limit)
     )

@@ -49,7 +49,7 @@ def many_agreement(many: ManyRuns, *, theme: Theme = LIGHT, paper: Paper = SCREE
         left=62,
         right=EDGE + 4,
         below=40,
-        rows="share of runs",
+        rows=tr("share of runs"),
         traces=[
             {
                 "type": "scatter",
@@ -71,7 +71,7 @@ def many_agreement(many: ManyRuns, *, theme: Theme = LIGHT, paper: Paper = SCREE
             }
         ],
         layout={
-            "xaxis": axis(theme, "step", 4, range=[0.5, len(steps) + 0.5], nticks=9),
+            "xaxis": axis(theme, tr("step"), 4, range=[0.5, len(steps) + 0.5], nticks=9),
             "yaxis": axis(theme, range=[-0.02, 1.04], **PERCENT_TICKS),
         },
     )

@@ -11,7 +11,7 @@ from ...decoding.many.types import ManyRuns, RunFork
 from ...language import N_, tr
 from ..base.axes import axis, named_axis
 from ..base.figure import TableRows, figure, table
-from ..base.labels import NBSP, escaped, lines, table_text, unspaced
+from ..base.labels import NBSP, escaped, lines, percentage, table_text
 from ..base.marks import hover_texts, strokes
 from ..base.measure import text_width
 from ..base.paper import SCREEN, Paper
@@ -77,7 +77,7 @@ def many_forks_data(many: ManyRuns) -> TableRows:
     ),
     key=lambda theme, forks: [
         [
-            (theme.first, "margin", "●"),
+            (theme.first, tr("margin of a fork"), "●"),
             any(fork.parting.cause == "rounding" for fork in forks)
             and (theme.accent, tr("margin of a tie"), "●"),
             (theme.muted, tr("measured rounding"), "┃"),
@@ -132,7 +132,7 @@ def many_forks(many: ManyRuns, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -
         layout={
             "xaxis": axis(
                 theme,
-                "nats",
+                tr("nats"),
                 4,
                 type="log",
                 range=[math.log10(end) for end in ends],
@@ -206,7 +206,7 @@ def _hover(fork: RunFork) -> str:
     return lines(
         f"<b>{escaped(fork_name(fork, 24))}</b>",
         tr("step {step} · {runs}", step=nth(fork.at), runs=counted(len(fork.runs), "run")),
-        " | ".join(unspaced(f"{100 * branch.share:.0f}{NBSP}%") for branch in fork.branches[:2]),
+        " | ".join(percentage(branch.share) for branch in fork.branches[:2]),
         tr("margin {margin}", margin=_nats(fork.margin)),
         tr("rounding {rounding}", rounding=_nats(fork.parting.rounding)),
         escaped(CAUSES[fork.parting.cause]),

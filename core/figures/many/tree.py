@@ -8,7 +8,7 @@ from ...decoding.many.methods import whole_text
 from ...decoding.many.types import ManyRuns
 from ...language import N_, tr
 from ..base.figure import TableRows, figure, table
-from ..base.labels import NBSP, plain_name, table_text, unspaced, visible_token
+from ..base.labels import percentage, plain_name, table_text, visible_token
 from ..base.measure import text_width
 from ..base.paper import WIDE, Paper
 from ..base.sheet import Sheet
@@ -139,7 +139,7 @@ def _share(many: ManyRuns, lane: Lane, cell: TreeCell) -> tuple[str, str]:
     said = tr("{number} of {runs}", number=through, runs=counted(many.count, "run"))
     if through == len(here):
         return "", said
-    share = unspaced(f"{100 * through / len(here):.0f}{NBSP}%")
+    share = percentage(through / len(here))
     return share, tr(
         "{said}; {share} of the {here} at this fork", said=said, share=share, here=len(here)
     )

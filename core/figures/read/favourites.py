@@ -25,7 +25,7 @@ from ..base.window import ShownPart, window_of
 from ..decode.prompt import add_surprisal
 from .words import NOTHING_READ, reading_caption, token_hover
 
-_ROWS = ("favourite", "rank")
+_ROWS = (N_("favourite"), N_("rank"))
 _BARS, _GAP = 100, 26
 
 
@@ -119,7 +119,7 @@ def reading_favourites(
     add_grid(
         sheet,
         _cells(tokens),
-        _ROWS,
+        [tr(name) for name in _ROWS],
         numbers,
         frame,
         selected,

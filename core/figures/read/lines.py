@@ -145,7 +145,7 @@ def surprisal_lines(
 
 def _value_axis(theme: Theme, quantity: Quantity, highest: float) -> Properties:
     if quantity == "probability":
-        return axis(theme, "probability", 6, range=[0, 1.04], **PERCENT_TICKS)
+        return axis(theme, tr("probability"), 6, range=[0, 1.04], **PERCENT_TICKS)
     return axis(theme, tr("surprisal, nats"), 6, range=[0, max(1.0, highest) * 1.08], nticks=6)
 
 
@@ -154,7 +154,7 @@ def _add_opening(sheet: Sheet, opening: int) -> None:
     look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
     add_frame(sheet, "opening", (0.5, opening + 0.5), (0, 1), theme.panel, 0, **look)
     where = {"yref": "paper", "xanchor": "left", "yanchor": "bottom", "borderpad": 0}
-    add_note(sheet, "opening", "opening", 0.5, 1, size=SMALL, color=theme.muted, **where)
+    add_note(sheet, "opening", tr("opening"), 0.5, 1, size=SMALL, color=theme.muted, **where)
 
 
 def _add_text(

@@ -134,7 +134,7 @@ def pinned_lines(
         theme,
         paper,
         [(first + step.index, step.chosen.text) for step in steps],
-        power_axis(theme, "probability", low, 0.0, percent=True),
+        power_axis(theme, tr("probability"), low, 0.0, percent=True),
         left=72,
         below=116 + 16 * bounded,
         title=READ_TOKENS if reads else CHOSEN_TOKENS,

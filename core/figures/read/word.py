@@ -115,7 +115,7 @@ def word_line(
         theme,
         paper,
         [(first + step.index, step.chosen.text) for step in steps],
-        power_axis(theme, "probability", low, 0.0, percent=True),
+        power_axis(theme, tr("probability"), low, 0.0, percent=True),
         left=72,
         title=READ_TOKENS,
         facts={

@@ -9,7 +9,7 @@ from ...evaluation.types import RULES, AnswerRule, Rivalry, StrategyResult, Vote
 from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.figure import TableRows, figure, table
-from ..base.labels import NBSP, config_caption, lines, table_text
+from ..base.labels import NBSP, config_caption, lines, table_text, unspaced
 from ..base.marks import label_pair
 from ..base.paper import SCREEN, Paper
 from ..base.sheet import EDGE, Sheet
@@ -100,7 +100,8 @@ def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCRE
     for at, rival in enumerate(rivals):
         name = (
             f"<b>{tr(RULE_WORDS[rival.rule])}</b>{NBSP} "
-            f"{rival.samples}{NBSP}×{NBSP}{rival.budget} · {rival.correct.percent:g}{NBSP}%"
+            f"{rival.samples}{NBSP}×{NBSP}{rival.budget} · "
+            + unspaced(f"{rival.correct.percent:g}{NBSP}%")
         )
         label_pair(sheet, at - 0.04, name, _spent(rival))
     return sheet

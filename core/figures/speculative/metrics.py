@@ -25,7 +25,7 @@ from ...decoding.speculative.measurement.metrics import (
 from ...decoding.speculative.measurement.report import Comparison, LengthSweep
 from ...language import N_, tr
 from ..base.figure import TableRows, table
-from ..base.labels import milliseconds
+from ..base.labels import milliseconds, percentage
 from .feed import NAMES
 from .same import same_rounds_words
 from .words import rule_of
@@ -54,7 +54,7 @@ def _paper(source: str, place: str) -> str:
 
 
 def _rate(value: float | None) -> str:
-    return tr("none drafted") if value is None else f"{100 * value:.1f} %"
+    return tr("none drafted") if value is None else percentage(value, ".1f")
 
 
 def _number(value: float | None) -> str:

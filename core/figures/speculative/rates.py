@@ -13,7 +13,7 @@ from ...decoding.speculative.measurement.report import LengthSweep, SweepPoint
 from ...language import N_, tr, trn
 from ..base.axes import axis
 from ..base.figure import TableRows, figure, table
-from ..base.labels import NBSP, lines, percent, percent_ticks, settings_caption
+from ..base.labels import NBSP, lines, percent, percent_ticks, percentage, settings_caption
 from ..base.marks import OUTSIDE, add_line, hover_texts
 from ..base.measure import text_width
 from ..base.paper import SCREEN, SMALL, Paper
@@ -130,7 +130,7 @@ def _bars(
         "y": list(values),
         "width": 0.38,
         "marker": {"color": color, "line": {"width": 0}},
-        "text": ["" if v is None else f"{100 * v:.0f}{NBSP}%" for v in values],
+        "text": ["" if v is None else percentage(v) for v in values],
         "textfont": {"size": SMALL},
         **OUTSIDE,
         **hover_texts(texts),

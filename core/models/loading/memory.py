@@ -88,11 +88,11 @@ def check_memory(model_id: str, needed: int) -> None:
     if needed > free:
         raise ModelError(
             Message(
-                "{model} needs {in_words} of memory, and {in_words_2} are free; use a "
+                "{model} needs {needed} of memory, and {free} are free; use a "
                 "smaller model, or dtype bfloat16.",
                 model=model_id,
-                in_words=in_words(needed),
-                in_words_2=in_words(free),
+                needed=in_words(needed),
+                free=in_words(free),
             )
         )
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from ...language import Message
 from ...traces.bounded_file import require_sparse
 from ..hosts import AsgiMessage, Receive, Send
 from .answer.parts import AllEnded, AnswerPart, Failed
@@ -64,7 +65,7 @@ def json_object(raw: bytes) -> dict[str, Any]:
     Raises:
         ApiError: the body is no JSON object.
     """
-    require_sparse(raw, "body", ApiError, MAX_VALUES)
+    require_sparse(raw, Message("body"), ApiError, MAX_VALUES)
     try:
         value = json.loads(raw, parse_constant=_refuse_constant)
         json.dumps(value, ensure_ascii=False).encode()

@@ -18,6 +18,7 @@ from core.decoding.beam.compare import (
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
 from core.decoding.counting import counted, nth
+from core.decoding.record.steps import ENDED_BY
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import percent, table_text, visible_token
 from core.figures.beam.window import Node
@@ -45,7 +46,6 @@ _WIDTHS = {
     "group": 65,
 }
 _TWO_LINES = 66
-_ENDED_BY = {"eos": N_("the model"), "stop": N_("a stop string"), "length": N_("its length")}
 
 
 def hypotheses(view: BeamView, ranking: Reranking, search: BeamSearch) -> None:
@@ -65,7 +65,7 @@ def hypotheses(view: BeamView, ranking: Reranking, search: BeamSearch) -> None:
             "in the run": [str(then.get((r.group, r.token_ids), tr("not held"))) for r in rows],
             "tokens": [len(r.token_ids) for r in rows],
             "divisor": [len(r.token_ids) ** search.length_penalty for r in rows],
-            "ended by": [tr(_ENDED_BY[r.finish_reason]) for r in rows],
+            "ended by": [tr(ENDED_BY[r.finish_reason]) for r in rows],
             **({"group": [r.group + 1 for r in rows]} if search.num_beam_groups > 1 else {}),
         },
         numbers={"score": "%.4f", "sum of log-probs": "%.4f", "divisor": "%.3f"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from html import escape
 from urllib.parse import urlencode, urlsplit
@@ -49,6 +50,10 @@ EXAMPLE = ClassGuesses(
 )
 
 
+def _example() -> ClassGuesses:
+    return replace(EXAMPLE, of=tr(EXAMPLE.of), question=tr(EXAMPLE.question))
+
+
 def draw(view: ClassView) -> None:
     """Draw everything below the introduction."""
     panel.failure(view.failure)
@@ -91,7 +96,7 @@ def _ways_in(view: ClassView) -> None:
                 if st.form_submit_button(tr("Join the class")):
                     own.join(typed)
                     st.rerun()
-    figure.chart(of_figure("class-guesses", figures.class_guesses, EXAMPLE), ("example",))
+    figure.chart(of_figure("class-guesses", figures.class_guesses, _example()), ("example",))
 
 
 def link_of(room: Room) -> str:

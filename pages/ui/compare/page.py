@@ -73,7 +73,7 @@ def _verdict(pair: PairView, left: Trace, right: Trace) -> None:
     """Draw what differs in the settings, then where the runs part and why."""
     parting = _parting(pair, left, right)
     with st.container(key=platform.key("parting"), gap=None):
-        st.text(differences_words(left, right))
+        st.text(tr(differences_words(left, right)))
         st.markdown(f"**{tr(CAUSES[parting.cause])}**")
         st.text(tr(parting.reason))
         if parting.rivals:

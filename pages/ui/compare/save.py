@@ -92,7 +92,7 @@ def web_page(
         title=tr("Decoding Explorer: two runs"),
         settings=captions(left, right, PAPER),
         notes=[
-            (differences_words(left, right), None),
+            (tr(differences_words(left, right)), None),
             (f"{tr(CAUSES[parting.cause])}. {tr(parting.reason)}", None),
             (
                 tr(

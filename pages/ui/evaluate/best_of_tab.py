@@ -23,7 +23,7 @@ def draw(evaluation: Evaluation) -> None:
     """The rules of one way with several samples."""
     ways = [way for way in evaluation.plan.ways if way.samples > 1]
     if not ways:
-        st.text(NO_SAMPLES)
+        st.text(tr(NO_SAMPLES))
         return
     names = {way.name: table_text(way.name) for way in ways}
     name = choose("best_of_way", tr("Way"), names) if len(names) > 1 else ways[0].name

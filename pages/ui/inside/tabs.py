@@ -21,6 +21,7 @@ from pages.ui.inside.state import InsideView
 from pages.ui.run.display import panel, proof
 from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure, pager
+from pages.ui.run.view import select_step
 from pages.ui.widgets import style, table
 from pages.ui.widgets.controls import control
 from pages.ui.widgets.controls.control import value
@@ -135,7 +136,7 @@ def _flame(view: InsideView, trace: Trace, redraw: Callable[[], None]) -> None:
             paper=Paper(width),
         ),
         (view.number, view.selected, what, cache, width),
-        on_click=lambda custom: _go_to(view, custom, redraw),
+        on_click=partial(select_step, view, redraw),
     )
 
 
@@ -148,12 +149,6 @@ def _calls(
     made = step_call(recorded.path, view.selected)
     name = N_("this step with the prompt") if first else N_("this step")
     return tuple(call for call in (first, made) if call is not None), name
-
-
-def _go_to(view: InsideView, custom: list[object], redraw: Callable[[], None]) -> None:
-    if custom and isinstance(custom[0], int | float) and custom[0] >= 0:
-        view.select(int(custom[0]))
-        redraw()
 
 
 def _modules(view: InsideView, trace: Trace) -> None:
@@ -184,10 +179,18 @@ def _modules(view: InsideView, trace: Trace) -> None:
             "token is one row of every shape; without it the whole text goes through again."
         )
     )
-    rows = figures.module_times_data(tuple(forwards))
+    rows = figures.module_times_data(tuple(forwards)).rename(
+        columns={
+            "module": N_("module"),
+            "shape_in": N_("shape in"),
+            "shape_out": N_("shape out"),
+        }
+    )
     table.draw(
         "modules-table",
-        rows.assign(layer=rows["layer"].astype("string").fillna("")),
+        rows.assign(
+            forward=rows["forward"].map(tr), layer=rows["layer"].astype("string").fillna("")
+        ),
         numbers={"ms": "%.3f", "parameters": "%,d"},
         most_rows=_MODULES_SHOWN,
     )

@@ -60,7 +60,7 @@ def _libraries() -> None:
     columns = {
         head[0]: [tr(name) for name, _ in named],
         **{name: [tr(row[at]) for row in rows] for at, name in enumerate(head) if at},
-        "settings": [fields for _, fields in named],
+        N_("settings"): [fields for _, fields in named],
     }
     widths = {head[0]: 160, **dict.fromkeys(head[1:-1], 70), head[1]: 100, head[-1]: 420}
     table.draw("libraries", columns, widths=widths)

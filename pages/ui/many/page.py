@@ -268,29 +268,30 @@ def _agreement(many: ManyRuns, key: tuple[Hashable, ...]) -> None:
 def _runs(view: ManyView, many: ManyRuns) -> None:
     """Draw the table of all runs, of which one may be picked."""
     data = figures.many_runs_data(many)
+    text, same, ended = N_("generated text"), N_("same text"), N_("ended")
     frame = {
         "run": data["run"],
         "settings": data["settings"],
-        "generated text": [plain_name(whole_text(trace), 300) for trace in many.traces],
-        "same text": [len(many.texts[place - 1].runs) for place in data["text"]],
+        text: [plain_name(whole_text(trace), 300) for trace in many.traces],
+        same: [len(many.texts[place - 1].runs) for place in data["text"]],
         "tokens": data["tokens"],
         "surprisal": data["mean_surprisal"],
-        "ended": data["ended"],
+        ended: [tr(panel.ENDED[reason]) for reason in data["ended"]],
     }
     table.draw(
         "many-runs",
         frame,
-        numbers={"same text": "%d", "tokens": "%d", "surprisal": "%.3f"},
+        numbers={same: "%d", "tokens": "%d", "surprisal": "%.3f"},
         notes={
-            "same text": tr("Runs with the same tokens."),
+            same: tr("Runs with the same tokens."),
             "surprisal": tr("Mean, nats a token."),
         },
         # All columns but the last, beside the rail at 1280 px: together 660 px.
         widths={
             "run": 44,
             "settings": 90,
-            "generated text": 205,
-            "same text": 82,
+            text: 205,
+            same: 82,
             "tokens": 62,
             "surprisal": 82,
         },

@@ -1,4 +1,4 @@
-"""Language of the session's reader: of the address, of the menu, or of the browser."""
+"""Language of the session's reader: of the address, the menu, an earlier visit, or the browser."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pages.ui.platform import session
 
 # Parameter of the address, and key of the session's state.
 PARAMETER, _CHOSEN = "lang", "language_chosen"
+# Cookie with the language that the reader chose before, which `shell/browser.js` writes.
+COOKIE = "decoding_explorer_lang"
 
 
 def begin() -> None:
@@ -19,15 +21,20 @@ def begin() -> None:
     """
     if named := language_of(st.query_params.get(PARAMETER)):
         st.session_state[_CHOSEN] = named
+    elif _CHOSEN not in st.session_state:
+        st.session_state[_CHOSEN] = language_of(st.context.cookies.get(COOKIE))
     begin_language(language())
 
 
 def language() -> str:
     """Return the session's language."""
-    chosen: str | None = st.session_state.get(_CHOSEN)
-    if chosen is not None:
-        return chosen
-    return language_of(session.browser_locale()) or ENGLISH
+    return chosen() or language_of(session.browser_locale()) or ENGLISH
+
+
+def chosen() -> str | None:
+    """Return the language that the reader chose, now or before; None without a choice."""
+    name: str | None = st.session_state.get(_CHOSEN)
+    return name
 
 
 def choose(name: str) -> None:

@@ -15,6 +15,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   tab.free = inSlots(tab, data.free.map((key) => `.st-key-${key} input`));
   if (tab.told === data.theme) tab.told = null;
   if (data.focus) focusField(data.focus);
+  keepLanguage(tab, data.chosen);
   tellStored(tab, data.item, setTriggerValue);
   followWidth(tab, data, setStateValue);
   setTimeout(() => followTheme(tab, data, parentElement.querySelector(".probe"), setTriggerValue));
@@ -40,6 +41,18 @@ function prepare(script) {
   addEventListener("focusout", keepInRange, true);
   addEventListener("keydown", (event) => event.key === "Enter" && keepInRange(event), true);
   return tab;
+}
+
+// The chosen language, for the reader's next visits. Another tab's later choice is not written over.
+const YEAR_S = 31_536_000;
+function keepLanguage(tab, { cookie, language }) {
+  if (!language || tab.language === language) return;
+  tab.language = language;
+  try {
+    document.cookie = `${cookie}=${language}; path=/; max-age=${YEAR_S}; SameSite=Lax`;
+  } catch {
+    // A frame without cookies keeps the language as long as its tab.
+  }
 }
 
 // A value of an earlier visit, once a tab.
@@ -265,7 +278,7 @@ function keepInRange({ target }) {
   const near = isWhole(target) ? Math.round(within) : within;
   if (near === typed && !/e/i.test(target.value)) return;
   put(target, near);
-  if (near !== typed) note(target, taken(typed, near, "field", typed === within));
+  if (near !== typed) note(target, taken(typed, near, tr("field"), typed === within));
 }
 
 function put(field, value) {

@@ -1,6 +1,7 @@
 """Setup of the browser for every page.
 
-A history of pages, numbers in their range, menus that take any text, the theme, the charts' script.
+The reader's language, a history of pages, numbers in their range, menus that take any text, the
+theme, the charts' script.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from core import language
+from pages.ui.platform import reader
 from pages.ui.platform.chart_script import SCRIPT
 from pages.ui.widgets import style
 from pages.ui.widgets.controls import control
@@ -53,6 +55,7 @@ def prepare(slots: Sequence[str], item: str, found: Callable[[str], None]) -> No
             data={
                 "words": language.script_words(),
                 "language": language.current(),
+                "chosen": {"cookie": reader.COOKIE, "language": reader.chosen()},
                 "theme": style.theme().name,
                 "window": style.window(),
                 "drawn": drawn_at(),

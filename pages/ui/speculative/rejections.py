@@ -10,7 +10,7 @@ from core import figures
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.analysis.rejections import rejections
 from core.figures.speculative.drafts.patterns import pattern_words
-from core.language import tr
+from core.language import N_, tr
 from pages.ui.run.figures import figure
 from pages.ui.speculative import parts
 from pages.ui.speculative.state import SpecView
@@ -19,7 +19,7 @@ from pages.ui.widgets import table
 _ROWS = 8
 _PROB, _SHARE = "%.3f", "rejection_prob"
 _NUMBERS = ("draft_prob", "target_prob", "target_raw_prob", "preferred_prob", _SHARE)
-_COLUMNS = ("round", "position", "token", *_NUMBERS[:3], "preferred", *_NUMBERS[3:])
+_COLUMNS = ("round", "position", "token", *_NUMBERS[:3], N_("preferred"), *_NUMBERS[3:])
 
 
 def draw(view: SpecView, trace: Trace, show: Callable[[SpecView, int, int], None]) -> None:

@@ -18,8 +18,9 @@ from pages.ui.widgets import style, table
 from pages.ui.widgets.controls.control import value
 
 # px: on a phone a metric's definition is in view.
-_WIDE = {"metric": 240, "value": 65, "definition": 402, "source": 213}
-_PHONE = {"metric": 100, "value": 60, "definition": 200, "source": 200}
+_COLUMNS = (N_("metric"), N_("value"), N_("definition"), N_("source"))
+_WIDE = dict(zip(_COLUMNS, (240, 65, 402, 213), strict=True))
+_PHONE = dict(zip(_COLUMNS, (100, 60, 200, 200), strict=True))
 _FOUR_LINES = 90
 _UNMEASURED = N_("Runs speculative and target-only decoding in turns on this machine.")
 

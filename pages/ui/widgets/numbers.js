@@ -7,8 +7,8 @@ function nearest(asked, low, high) {
 
 function taken(asked, near, what, broken) {
   const [said, now] = [asked, near].map((number) => number.toLocaleString("en"));
-  if (broken) return tr("This {what} takes whole numbers: {said} is {now} now.", { what: tr(what), said, now });
-  const values = { what: tr(what), said, now };
+  if (broken) return tr("This {what} takes whole numbers: {said} is {now} now.", { what, said, now });
+  const values = { what, said, now };
   return near < asked
     ? tr("{said} is more than this {what} takes: it is {now} now.", values)
     : tr("{said} is less than this {what} takes: it is {now} now.", values);

@@ -28,7 +28,7 @@ def test_a_figure_and_the_page_leave_in_every_format(page: Page, server: str) ->
     expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")
     decode.open_export("candidates")
     expect(page.locator(".export .choices")).to_have_text(
-        "640px · dark · transparent (to change: Exported figures, in the sidebar)"
+        "640px · Dark · transparent (to change: Exported figures, in the sidebar)"
     )
     # The file's, not the screen's.
     expect(page.locator(".export .caption")).to_contain_text("prompt “Once upon a time”")

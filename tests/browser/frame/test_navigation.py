@@ -134,3 +134,19 @@ def test_the_entry_stays_inside_a_phone_s_window(page: Page, server: str) -> Non
     assert box and box["x"] >= 0 and box["x"] + box["width"] <= 400
     page.locator("h1").click()
     expect(entry).to_be_hidden()
+
+
+def test_a_chosen_language_stays_after_a_reload_and_in_a_new_tab(page: Page, server: str) -> None:
+    page.goto(f"{server}/course?lang=ja")
+    expect(page.get_by_role("heading", name="コース", exact=True)).to_be_visible()
+    expect(page.locator("html")).to_have_attribute("lang", "ja")
+    page.goto(f"{server}/class")
+    expect(page.locator("html")).to_have_attribute("lang", "ja")
+    page.locator(".st-key-language-menu input").click()
+    page.get_by_role("option", name="한국어").click()
+    expect(page.locator("html")).to_have_attribute("lang", "ko")
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("lang", "ko")
+    other = page.context.new_page()
+    other.goto(f"{server}/course")
+    expect(other.get_by_role("heading", name="코스", exact=True)).to_be_visible()

@@ -173,7 +173,7 @@ def test_another_token_of_the_targets_is_found(kind: str) -> None:
         (lambda _: {"draft_cache": CacheSizes(0, 0, 0)}, "cache_sizes"),
         (lambda _: {"draft_length": 9}, "draft_lengths"),
         (lambda step: {"texts": ("x", *step.texts[1:])}, "rounds_make_text"),
-        (lambda _: {"start": 1}, "rounds_make_text"),
+        (lambda _: {"start": 1}, "rounds_whole"),
         (lambda _: {"finish_reason": "stop"}, "finish_reason"),
     ],
 )

@@ -30,8 +30,8 @@ def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("chosen", "paper", "words"),
     [
-        ({}, printed("85mm"), "85mm · light ("),
-        (NATURE, printed("page", journal="nature"), "Nature · 183mm · grey ("),
+        ({}, printed("85mm"), "85mm · Light ("),
+        (NATURE, printed("page", journal="nature"), "Nature · 183mm · Grey ("),
         (NATURE | {"figure_texts": True}, {"title": True, "caption": True}, ""),
         ({"figure_journal": "none", "figure_title": False}, {"title": False, "caption": True}, ""),
     ],

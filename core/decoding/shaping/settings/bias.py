@@ -106,10 +106,10 @@ def _bias_line(line: str, find: Callable[[str], int]) -> tuple[int, float]:
     if not token or not -MAX_BIAS <= bias <= MAX_BIAS:
         raise ConfigError(
             Message(
-                "A line of the logit bias is a token, = and a number from {max_bias:g} "
-                "to {max_bias_2:g}, got {given}; write it as in the help of the field.",
-                max_bias=-MAX_BIAS,
-                max_bias_2=MAX_BIAS,
+                "A line of the logit bias is a token, = and a number from {low:g} "
+                "to {high:g}, got {given}; write it as in the help of the field.",
+                low=-MAX_BIAS,
+                high=MAX_BIAS,
                 given=brief(line),
             )
         )

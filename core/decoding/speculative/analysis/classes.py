@@ -12,6 +12,7 @@ from ..types import DraftToken
 
 TokenClass: TypeAlias = Literal["word_start", "word_part", "digit", "punctuation", "space", "other"]
 CLASSES: tuple[TokenClass, ...] = get_args(TokenClass)
+_APOSTROPHES = "'\u2019"
 # Scripts that write words without spaces: no token shows where a word begins.
 _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
 
@@ -57,10 +58,18 @@ def class_of(text: str, last: str) -> TokenClass:
         return "other"
     if all(character.isdigit() for character in body):
         return "digit"
-    if all(unicodedata.category(character)[0] in "PS" for character in body):
+    categories = [unicodedata.category(character) for character in body]
+    # Other symbols (So), such as an emoji, punctuate nothing.
+    if all(category[0] in "PS" and category != "So" for category in categories):
         return "punctuation"
-    first = next((character for character in body if character.isalpha()), "")
+    goes_on = body[0] == text[0] and _is_of_word(last)
+    first = next(filter(str.isalpha, body), body[0] if goes_on and _is_of_word(body[0]) else "")
     if not first or unicodedata.name(first, "").startswith(_UNSPACED):
         return "other"
-    continues = body[0] == text[0] and body[0].isalpha() and last.isalpha()
+    continues = goes_on and (_is_of_word(body[0]) or body[0] in _APOSTROPHES)
     return "word_part" if continues else "word_start"
+
+
+def _is_of_word(character: str) -> bool:
+    """Return whether a character is a letter or a mark of one, such as a vowel sign."""
+    return character.isalpha() or (character != "" and unicodedata.category(character)[0] == "M")

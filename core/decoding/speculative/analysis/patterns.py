@@ -73,10 +73,13 @@ class Pattern(NamedTuple):
 
 
 def pattern_of(trace: Trace) -> Pattern | None:
-    """Return the pattern of a run; None for a draft that shows none, or copies the text."""
+    """Return the pattern of a run; None for a draft that shows none, that copies the text, or whose
+    first tokens were all accepted.
+    """
     source = trace.require(Speculative).config.source
     firsts = _first_drafts(trace)
-    if source.from_text or source.from_rounds:
+    rejects = any(first.token.outcome == "rejected" for first in firsts)
+    if source.from_text or source.from_rounds or not rejects:
         return None
     found = _constant_token(firsts)
     if source.draws:
@@ -107,6 +110,11 @@ def _constant_draft(firsts: list[FirstDraft]) -> Pattern | None:
             probs[candidate.token_id].append(candidate.draft_raw_prob or 0.0)
     shared = [values for values in probs.values() if len(values) > 1]
     spread = max((max(values) - min(values) for values in shared), default=1.0)
+    # The favourite of a constant draft is a candidate in every round; an honest draft that is sure
+    # of another token in each round shares only its tail.
+    always = [min(values) for values in shared if len(values) == len(firsts)]
+    highest = max((first.favourite.draft_raw_prob or 0.0 for first in firsts), default=1.0)
+    spread = max(spread, highest - max(always, default=0.0))
     if not _enough(firsts) or len(shared) < _SHARED or spread > _SPREAD:
         return None
     favourites = Counter(first.favourite.text for first in firsts).most_common(1)

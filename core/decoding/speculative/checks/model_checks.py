@@ -71,6 +71,8 @@ def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel 
     ids = {token.token_id for step in trace.rounds for token in step.drafted}
     for step in trace.rounds:
         ids |= {c.token_id for candidates in positions_of(step) for c in candidates}
+        if step.window is not None:
+            ids.update(*step.window.levels, step.window.predicted)
     faults = fit_faults(trace, model, ids) + ending_faults(trace, model)
     if draft is not None and not _drafted_by(trace, draft):
         faults.append(N_("the tokens were drafted by another model, or another version of it"))

@@ -76,6 +76,15 @@ def moved(
     return (*(level[1:] for level in levels), predicted[1:])
 
 
+def is_whole(window: GuessWindow, config: Speculative) -> bool:
+    """Return whether each level has its columns, and each token of the last one a prediction."""
+    levels, predicted = window
+    columns = window_reach(config) + 2 - len(levels)
+    lengths = [columns - 1, *[columns] * (len(levels) - 1)]
+    same = [*map(len, levels), len(predicted)] == [*lengths, lengths[-1]]
+    return same and len(levels) <= config.draft_length
+
+
 def is_full(levels: Levels, config: Speculative) -> bool:
     """Return whether every level is there: an n-gram is whole with the prediction."""
     return len(levels) == config.draft_length

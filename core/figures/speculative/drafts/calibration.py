@@ -8,7 +8,7 @@ from ....evaluation.types import Share
 from ....language import N_, tr
 from ...base.axes import axis
 from ...base.figure import TableRows, figure, table
-from ...base.labels import NBSP, lines, percent_ticks, settings_caption
+from ...base.labels import NBSP, lines, percent_ticks, percentage, settings_caption
 from ...base.marks import hover_texts
 from ...base.paper import SCREEN, SMALL, Paper
 from ...base.sheet import Sheet
@@ -121,4 +121,4 @@ def spec_calibration(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREE
 
 
 def _span(bin_: CalibrationBin) -> str:
-    return f"{100 * bin_.low:.0f}–{100 * bin_.high:.0f}{NBSP}%"
+    return f"{100 * bin_.low:.0f}–{percentage(bin_.high)}"

@@ -163,7 +163,7 @@ class RequestSettings:
         name = next((name for name, setting in names.items() if setting == error.setting), None)
         if name is None or not error.begins_with_setting:
             return as_api_error(error, self.blamed(error))
-        return ApiError(error.under(name), param=name, code="invalid_value")
+        return ApiError(error.sentence(name), param=name, code="invalid_value")
 
     def blamed(self, error: DecodingError) -> str | None:
         """Return the parameter that causes an error in a run's settings."""

@@ -157,7 +157,7 @@ class Fields:
         if isinstance(value, bool) or not isinstance(value, kinds):
             raise self.wrong(name, f"must be {called}, got {brief(value)}")
         if interval is not None and not interval.holds(value):
-            raise self.wrong(name, f"must lie in {interval}, got {brief(value)}")
+            raise self.wrong(name, f"must lie in {interval.words}, got {brief(value)}")
         return value
 
 

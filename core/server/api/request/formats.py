@@ -63,7 +63,7 @@ def constraint_of(kind: Any, text: str, name: str) -> Constraint:
 
 
 def _refused(error: ConfigError, name: str) -> ApiError:
-    return ApiError(error.under(name), param=name, code="invalid_value")
+    return ApiError(error.sentence(name), param=name, code="invalid_value")
 
 
 def _of_text(fields: Fields) -> Constraint | None:

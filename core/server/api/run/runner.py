@@ -232,4 +232,4 @@ def _with_paths(config: BeamSearch, count: int) -> BeamSearch:
     try:
         return replace(config, num_return_sequences=max(count, config.num_return_sequences))
     except ConfigError as error:
-        raise ApiError(error.under("n"), param="n", code="invalid_value") from None
+        raise ApiError(error.sentence("n"), param="n", code="invalid_value") from None

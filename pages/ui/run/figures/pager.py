@@ -8,10 +8,22 @@ from typing import NamedTuple
 import streamlit as st
 
 from core.decoding.counting import span_of
-from core.language import tr
+from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.run.view import PageView
 from pages.ui.widgets.chart import Drawing
+
+# Names of the buttons, by their way and what the columns are.
+_TURNS = {
+    ("earlier", "steps"): N_("Earlier steps"),
+    ("later", "steps"): N_("Later steps"),
+    ("earlier", "tokens"): N_("Earlier tokens"),
+    ("later", "tokens"): N_("Later tokens"),
+    ("earlier", "rounds"): N_("Earlier rounds"),
+    ("later", "rounds"): N_("Later rounds"),
+    ("earlier", "positions"): N_("Earlier positions"),
+    ("later", "positions"): N_("Later positions"),
+}
 
 
 class Window(NamedTuple):
@@ -71,7 +83,7 @@ def _turn(
     view: PageView, field: str, what: str, way: str, side: str, first: int, *, disabled: bool
 ) -> None:
     st.button(
-        f"{way.capitalize()} {what}",
+        tr(_TURNS[way, what]),
         key=platform.key(f"{way}-{what}"),
         icon=f":material/chevron_{side}:",
         type="tertiary",

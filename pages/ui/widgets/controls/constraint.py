@@ -7,7 +7,7 @@ from typing import Any
 
 from core.decoding.constraints.value import MAX_LENGTH, Constraint
 from core.decoding.errors import ConfigError
-from core.language import N_, Message, tr
+from core.language import N_, Message
 from pages.ui.widgets.controls.control import Control, Text, declare, draw, value
 from pages.ui.widgets.controls.options import Menu
 
@@ -47,7 +47,7 @@ def _value(kind: str, text: str) -> Constraint | None:
     try:
         return Constraint(kind, text)  # type: ignore[arg-type]
     except ConfigError as error:
-        raise ConfigError(error.under(tr(_RULE))) from None
+        raise ConfigError(error.sentence(Message(_RULE))) from None
 
 
 def _text_of(kind: str, constraint: Constraint | None) -> str | None:

@@ -284,7 +284,8 @@ def in_words(error: DecodingError) -> str:
     text = error.shown
     if isinstance(error, ConfigError):
         name = error.setting
-        text = error.under(names.get(name) or name.replace("_", " ").capitalize())
+        label = names.get(name) or name.replace("_", " ").capitalize()
+        text = tr(error.sentence(label))
 
     def labelled(found: re.Match[str]) -> str:
         label = names.get(found[0])

@@ -12,6 +12,7 @@ from pages.ui.widgets.controls.control import Read, Toggle, declare, draw, value
 from pages.ui.widgets.controls.options import Menu, Segments
 
 _NO_JOURNAL = "none"
+_THEMES = {"light": N_("Light"), "dark": N_("Dark"), "grey": N_("Grey")}
 _WIDTHS = ("column", "page", "640px", "960px", "1200px")
 
 
@@ -29,8 +30,7 @@ ROWS = declare(
         help=N_("A column of the journal (85 mm without one), its page (174 mm), or a "
             "screen. Type any other, such as 120mm or 5in. In print without a "
             "journal the text has 7.5 points.")),
-    Segments("figure_theme", N_("Theme"), "light",
-        {"light": N_("Light"), "dark": N_("Dark"), "grey": N_("Grey")}),
+    Segments("figure_theme", N_("Theme"), "light", _THEMES),
     Toggle("figure_clear", N_("Transparent background"), False),
     Toggle("figure_title", N_("Title in the picture"), True, acts=_without_journal),
     Toggle("figure_caption", N_("Caption in the picture"), True, acts=_without_journal),
@@ -87,9 +87,9 @@ def shared() -> bool:
 
 def words() -> str:
     """The choices in one line, and where they are made."""
-    clear = ["transparent"] if value("figure_clear") else []
+    clear = [tr("transparent")] if value("figure_clear") else []
     journal = _journal()
     label = [JOURNALS[journal].label] if journal else []
     width = str(length_of(str(value("figure_width")), journal))
-    chosen = " · ".join([*label, width, theme().name, *clear])
+    chosen = " · ".join([*label, width, tr(_THEMES[theme().name]), *clear])
     return tr("{chosen} (to change: Exported figures, in the sidebar)", chosen=chosen)

@@ -93,7 +93,7 @@ function typed(rail, knob) {
   let near = nearest(asked, low, most);
   if (Number.isInteger(step) && knob.data.digits === 0) near = Math.round(near);
   move(rail, knob, near);
-  if (asked !== near) note(knob, taken(asked, near, "knob", asked >= low && asked <= most));
+  if (asked !== near) note(knob, taken(asked, near, tr("knob"), asked >= low && asked <= most));
   flush(rail);
   settleSoon(rail);
   // The press that ended the typing follows at once.

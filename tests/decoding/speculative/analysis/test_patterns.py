@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 import torch
 from torch import Tensor
@@ -10,6 +12,7 @@ from core import Shaping, Speculative, Trace, collect, load_model
 from core.decoding.speculative.analysis.patterns import Pattern, pattern_of
 from core.decoding.speculative.sources import SOURCES
 from core.figures.speculative.drafts.patterns import pattern_words
+from core.models.scripted import ScriptedModel
 from tests.decoding.speculative.analysis.broken_drafts import BrokenDraft
 
 PROMPTS = (
@@ -96,6 +99,37 @@ def test_an_honest_draft_is_not_accused(drafter: str, temperature: float) -> Non
     for prompt in PROMPTS:
         trace = run(prompt, model, temperature=temperature, drafter=drafter, exit_layer=1)
         assert pattern_words(trace) == "", prompt
+
+
+def _sure(drafted: dict[int, int]) -> ScriptedModel:
+    """A model that is sure of one more than the last token, or of another one."""
+    row = [-20.0] * 50 + [0.0] * 6
+    script: dict[tuple[int, ...], list[float]] = {(): row}
+    for at in range(48):
+        script[at,] = [*row]
+        script[at,][drafted.get(at, at + 1)] = 12.0
+    return ScriptedModel(script, tokens=[f" w{at}" for at in range(56)], given="logits")
+
+
+@pytest.mark.parametrize("wrong", [(), range(3, 48, 4)])
+def test_a_draft_that_is_sure_of_a_new_token_in_each_round_is_not_constant(
+    wrong: Sequence[int],
+) -> None:
+    """Only its tail is the same everywhere."""
+    config = Speculative(
+        max_new_tokens=40, draft_length=3, top_candidates=6, shaping=Shaping(temperature=0)
+    )
+    trace = collect(_sure({}), [1], config, draft=_sure(dict.fromkeys(wrong, 49)))
+    rejected = sum(step.rejected_at is not None for step in trace.rounds)
+    assert len(trace.rounds) >= 8 and bool(rejected) == bool(wrong)
+    assert pattern_words(trace) == ""
+
+
+def test_a_constant_draft_of_a_constant_target_is_not_accused() -> None:
+    model = ScriptedModel({(): [0.125] * 8}, tokens=[f" w{at}" for at in range(8)])
+    trace = collect(model, [1], Speculative(max_new_tokens=40, draft_length=3), draft=model)
+    assert all(token.outcome == "accepted" for step in trace.rounds for token in step.drafted)
+    assert len(trace.rounds) >= 8 and pattern_of(trace) is None
 
 
 def test_few_rounds_show_no_pattern() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -18,6 +19,7 @@ from core.decoding.speculative.lookahead.window import (
     window_reach,
 )
 from core.decoding.speculative.measurement.baseline import target_only
+from core.models.transformers_model import TransformersModel
 from tests.decoding.speculative.speculations import ARCHITECTURES, scripted, target
 from tests.decoding.speculative.test_exact import (
     TARGET,
@@ -181,26 +183,91 @@ FORGERIES = {
     "a prediction": lambda window: window._replace(
         predicted=(window.predicted[0] + 1, *window.predicted[1:])
     ),
-    "a level": lambda window: window._replace(levels=window.levels[:-1]),
 }
+SHAPES = {
+    "a level less": lambda window: window._replace(levels=window.levels[:-1]),
+    "a level more": lambda window: window._replace(levels=(*window.levels, window.levels[-1])),
+    "a longer level": lambda window: window._replace(
+        levels=(window.levels[0], (*window.levels[1], 5), *window.levels[2:])
+    ),
+    "an empty last level": lambda window: window._replace(
+        levels=(*window.levels[:-1], ()), predicted=()
+    ),
+    "one empty level": lambda _: GuessWindow(((),), ()),
+    "a prediction more": lambda window: window._replace(predicted=(*window.predicted, 5)),
+    "no prediction": lambda window: window._replace(predicted=()),
+}
+Change = Callable[[GuessWindow], GuessWindow]
+
+
+def _run() -> tuple[Trace, TransformersModel]:
+    model = target("llama")
+    model.eos_ids = frozenset()
+    config = Speculative(max_new_tokens=12, drafter="lookahead", shaping=GREEDY)
+    return collect(model, [5, 9, 2, 77], config), model
+
+
+def _with_window(trace: Trace, at: int, change: Change) -> Trace:
+    step = trace.rounds[at]
+    assert step.window is not None
+    forged = replace(step, window=change(step.window))
+    return replace(
+        trace, steps=tuple(forged if each is step else each for each in trace.steps), checks=()
+    )
+
+
+def _failed(trace: Trace, *models: TransformersModel) -> list[str]:
+    return [outcome.name for outcome in check(trace, *models) if not outcome.passed]
 
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_forged_window_is_found(name: str) -> None:
-    model = target("llama")
-    model.eos_ids = frozenset()
-    config = Speculative(max_new_tokens=12, drafter="lookahead", shaping=GREEDY)
-    trace = collect(model, [5, 9, 2, 77], config)
-    step = trace.rounds[6]
-    assert step.window is not None
-    forged = replace(step, window=FORGERIES[name](step.window))
-    steps = tuple(forged if each is step else each for each in trace.steps)
-    failed = [o.name for o in check(replace(trace, steps=steps)) if not o.passed]
-    assert "lookahead_windows" in failed
+    trace, model = _run()
+    assert "lookahead_windows" in _failed(_with_window(trace, 6, FORGERIES[name]))
     # A window that is left out is no window that ended.
-    bare = tuple(replace(each, window=None) if each is step else each for each in trace.steps)
-    failed = [o.name for o in check(replace(trace, steps=bare), model) if not o.passed]
-    assert failed
+    assert _failed(_with_window(trace, 6, lambda _: None), model)
+
+
+@pytest.mark.parametrize("at", [1, 6, -1])
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_window_of_another_shape_is_the_only_fault(name: str, at: int) -> None:
+    trace, model = _run()
+    forged = _with_window(trace, at, SHAPES[name])
+    assert _failed(forged) == _failed(forged, model) == ["rounds_whole"]
+
+
+def test_rounds_that_follow_no_prompt_or_begin_elsewhere_are_the_only_fault() -> None:
+    trace, model = _run()
+    late = tuple(replace(step, start=step.start + 10**6) for step in trace.rounds)
+    for forged in (
+        replace(trace, prompt_ids=()),
+        replace(trace, steps=(*trace.steps[: -len(late)], *late)),
+        replace(trace, token_ids=trace.token_ids[:1]),
+    ):
+        assert _failed(forged) == _failed(forged, model) == ["rounds_whole"]
+
+
+@pytest.mark.parametrize("part", ["levels", "predicted"])
+def test_a_token_of_a_window_that_the_model_lacks_is_found(part: str) -> None:
+    trace, model = _run()
+
+    def change(window: GuessWindow) -> GuessWindow:
+        if part == "predicted":
+            return window._replace(predicted=(model.vocab_size, *window.predicted[1:]))
+        first = (model.vocab_size, *window.levels[0][1:])
+        return window._replace(levels=(first, *window.levels[1:]))
+
+    forged = _with_window(trace, -1, change)
+    assert _failed(forged, model) == [*_failed(forged), "fits_models"]
+
+
+def test_a_window_beyond_the_context_is_found_and_not_read() -> None:
+    """The model would refuse its tokens."""
+    config = replace(SMALL, max_new_tokens=13, shaping=GREEDY)
+    trace = collect(_counting(), [0, 1, 2], config)
+    rows = [[float(at == (last + 1) % 5) for at in range(5)] for last in range(5)]
+    failed = _failed(trace, scripted(*rows, context_window=16))
+    assert failed == ["lookahead_windows_again"]
 
 
 def test_a_last_prediction_that_no_round_reads_is_found_by_the_model() -> None:
