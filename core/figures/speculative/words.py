@@ -188,7 +188,7 @@ def verification_words(
         _verified(token, pair, rule, drew, greedy=greedy),
         token.outcome == "not_reached" and tr(_UNREACHED[token.passed]),
     ]
-    return tr(sentences(*said))
+    return tr(sentences(*(text for text in said if text)))
 
 
 def _verified(
