@@ -161,15 +161,13 @@ def pair_lines(
     known = [value for line in drawn for value in line.values if value is not None]
     if not known:
         if measures.other_tokens:
-            return tr(
-                "These runs have different tokens: {reason}.",
-                reason=measures.other_tokens,
-            )
+            reason = measures.other_tokens
+            return tr("These runs have different tokens: {reason}.", reason=reason)
         return tr("No step of these runs has this measure in both.")
     finite = [value for value in known if math.isfinite(value)]
     infinite = len(finite) < len(known)
     top = 1.0 if measure == "variation" or not finite else max(1e-9, *finite) * 1.08
-    first, last = 1, len(steps)
+    last = len(steps)
     sheet = Sheet(
         theme,
         paper,
@@ -188,7 +186,7 @@ def pair_lines(
                 theme,
                 tr("step"),
                 6,
-                range=[first - 0.7, max(last, 8) + 0.7],
+                range=[0.3, max(last, 8) + 0.7],
                 showgrid=False,
                 nticks=12,
             ),

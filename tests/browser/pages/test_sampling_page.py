@@ -46,7 +46,7 @@ def test_the_example_is_there_at_first_and_follows_its_knobs(page: Page, server:
     # An order and a way of drawing are chosen by a press.
     lab.choose("llama.cpp")
     lab.wait_for_caption("stages", "order of llama.cpp")
-    expect(page.get_by_role("button", name="Order and dice: Order llama.cpp")).to_be_visible()
+    expect(page.get_by_role("button", name="Order and dice (1)")).to_be_visible()
     assert page.troubles == []  # type: ignore[attr-defined]
 
 
