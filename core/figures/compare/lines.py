@@ -165,14 +165,13 @@ def pair_lines(
             return tr("These runs have different tokens: {reason}.", reason=reason)
         return tr("No step of these runs has this measure in both.")
     finite = [value for value in known if math.isfinite(value)]
-    infinite = len(finite) < len(known)
     top = 1.0 if measure == "variation" or not finite else max(1e-9, *finite) * 1.08
     last = len(steps)
     sheet = Sheet(
         theme,
         paper,
         title=tr(_TITLES[measure]),
-        facts={"drawn": drawn, "infinite": infinite},
+        facts={"drawn": drawn, "infinite": len(finite) < len(known)},
         plot_height=190,
         left=56,
         right=18,
