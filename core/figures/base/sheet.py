@@ -32,10 +32,8 @@ _TITLE_SIZE, _TITLE_LINE = 17, 24
 _SUBTITLE_SIZE, _SUBTITLE_LINE = 12, 16
 _CAPTION_SIZE, _CAPTION_LINE = 11, 15
 _KEY_SIZE, _KEY_LINE = 11, 16
-# Margin without a title or caption, px.
-_BARE = 6
-# Maximum width of a sentence that replaces a figure, px.
-_SENTENCE = 290
+# Margin without a title or caption, and the maximum width of a sentence that replaces a figure, px.
+_BARE, _SENTENCE = 6, 290
 
 
 class SheetFigure(go.Figure):  # type: ignore[misc]
