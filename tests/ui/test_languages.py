@@ -191,10 +191,10 @@ def test_notes_on_a_run_are_told_in_the_language_of_its_reader(
 
 def test_a_figure_s_caption_translates_the_notes_of_its_run() -> None:
     words = Message(
-        "The key-value cache was computed anew before token {length}: from "
-        "{length_2} tokens on, this model's position embeddings are others.",
-        length=2,
-        length_2=3,
+        "The key-value cache was computed anew before token {token}: from "
+        "{length} tokens on, this model's position embeddings are others.",
+        token=2,
+        length=3,
     )
     trace = replace(make_trace(3), notes=(Note(RECOMPUTED, words),))
     with use("ja"):
