@@ -14,6 +14,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.decoding.counting import sentences
 from core.decoding.errors import LoadingStoppedError, ModelError
 from core.language import N_, Message, tr
 from core.models import recent
@@ -100,7 +101,7 @@ def hint(where: str) -> str:
     if where in PACKAGED:
         return f"{tr(PACKAGED[where].words)}: {tr(PACKAGED[where].look_for)}"
     if is_embedded(where):
-        return " ".join(map(tr, (EMBEDDED_KNOWS, PACKAGED_KNOWS)[: 1 + free_choice()]))
+        return tr(sentences(*(EMBEDDED_KNOWS, PACKAGED_KNOWS)[: 1 + free_choice()]))
     if where not in _described() and is_on_server(where):
         return tr("On a server: what it gives is asked at the first run.")
     return _described().get(where, "")

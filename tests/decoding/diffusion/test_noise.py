@@ -19,7 +19,7 @@ from core.models.running.noise import NoiseModel
 from core.traces.file import trace_of
 from tests.decoding.checks.forging import failed
 from tests.decoding.diffusion.test_checks import with_open, with_step
-from tests.depth import cases
+from tests.depth import slow
 from tests.models.builders import random_masked_model, random_noise_model
 
 PROMPT = "the fox had"
@@ -51,7 +51,7 @@ def drafts_of(trace: Trace) -> list[list[int]]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(cases(40, 12)))
+@pytest.mark.parametrize("seed", [*range(12), *map(slow, range(12, 40))])
 def test_every_denoising_step_is_that_of_generate(seed: int) -> None:
     model = random_noise_model(seed % 4)
     settings = {

@@ -203,7 +203,7 @@ def test_another_session_computes_with_its_own_number_of_threads() -> None:
     finally:
         torch.set_num_threads(before)
         threads_at_start.cache_clear()
-    assert len(seen) > 3 and set(seen) == {3}
+    assert len(seen) > 20 and set(seen) == {3}
 
 
 def test_a_stop_ends_the_runs_under_way_and_begins_no_other_batch() -> None:

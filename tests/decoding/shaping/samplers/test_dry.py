@@ -48,7 +48,9 @@ def _same(ids: list[int], value: tuple[float, float, int, int], breakers: list[s
     context = StepContext(ids=ids, token_bytes=vocabulary().token_bytes)
     ours = dry_multiplier(logits, (*value, breakers), context)
     expected = theirs.apply(logits.tolist()).logits
-    assert ours.tolist() == pytest.approx([expected[at] for at in range(len(ours))], rel=1e-5)
+    # `pytest.approx` with the same bounds is slow over a vocabulary.
+    rows = torch.tensor([expected[at] for at in range(len(ours))])
+    torch.testing.assert_close(ours, rows, rtol=1e-5, atol=1e-12)
     return int((ours < 0).sum())
 
 
@@ -61,9 +63,9 @@ def _same(ids: list[int], value: tuple[float, float, int, int], breakers: list[s
 def test_it_penalises_a_text_s_repeats_as_llama_cpp_does(breakers: list[str], last_n: int) -> None:
     ids, penalised = vocabulary().encode(TEXT), 0
     values = ((0.8, 1.75, 2, last_n), (2.0, 1.0, 1, last_n), (0.1, 3.0, 4, last_n))
-    for end, value in zip(range(2, len(ids) + 1, 4), cycle(values), strict=False):
+    for end, value in zip(range(2, len(ids) + 1), cycle(values), strict=False):
         penalised += _same(ids[:end], value, breakers)
-    assert penalised or last_n == 7
+    assert penalised > 3 or last_n == 7
 
 
 @needs_llama_cpp
