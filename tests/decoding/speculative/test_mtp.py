@@ -17,14 +17,20 @@ from transformers.generation.candidate_generator import MTPCandidateGenerator
 
 from core import (
     ModelError,
+    RecordGenerate,
     Sampling,
     Shaping,
     Speculative,
     Trace,
+    TraceError,
     check,
     collect,
+    from_generate,
     from_transformers,
+    load_model,
+    read_trace,
 )
+from core.cli.main import main
 from core.decoding.speculative.measurement.baseline import target_only
 from core.models.transformers_model import TransformersModel
 from tests.decoding.speculative.speculations import (
@@ -287,3 +293,39 @@ def test_a_copy_in_another_number_type_has_layers_of_its_own() -> None:
     half.eos_ids = frozenset()
     trace = collect(half, PROMPT, config)
     assert [outcome for outcome in check(trace, half) if not outcome.passed] == []
+
+
+def test_a_folder_drafts_with_its_own_layers(tmp_path: Path, capsys) -> None:
+    """By the library and by the command line; a folder that has changed is refused."""
+    folder = mtp_folder("mellum", tmp_path / "mellum")
+    file, options = tmp_path / "run.json", ["--drafter", "mtp", "--temperature", "0"]
+    where = ["--model", str(folder)]
+    run = ["decode", *where, "--method", "speculative", *options, "--max-new-tokens", "9"]
+    assert main([*run, "--prompt", "Once upon", "--json", str(file)]) == 0
+    trace = read_trace(file)
+    assert (trace.config.drafter, trace.draft_id) == ("mtp", None)
+    assert sum(len(step.drafted) for step in trace.rounds) > 2
+    capsys.readouterr()
+    assert main(["check", str(file), *where]) == 0
+    assert "target_and_draft_probs_again" in capsys.readouterr().out
+    model = load_model(folder)
+    with (folder / "model.safetensors").open("ab") as changed:
+        changed.write(b"x")
+    with pytest.raises(ModelError, match="are no longer those that it was loaded from"):
+        model.mtp_head()
+
+
+def test_a_run_of_generate_that_drafts_has_no_trace() -> None:
+    """Neither by a recorder nor from its output, which names no round and no draft."""
+    model = model_of("mellum")
+    recorder = RecordGenerate(model.tokenizer)
+    refused = r"drafts \(use_mtp = True\), .* make the trace with Speculative\(drafter='mtp'\)"
+    with pytest.raises(TraceError, match=refused):
+        generated(model, PROMPT, use_mtp=True, custom_generate=recorder)
+    recorded = {"return_dict_in_generate": True, "output_logits": True}
+    ids = torch.tensor([PROMPT])
+    output = model.hf_model.generate(ids, use_mtp=True, max_new_tokens=4, **recorded)
+    with pytest.raises(TraceError, match=refused):
+        from_generate(
+            model.hf_model, model.tokenizer, output, {"use_mtp": True, "max_new_tokens": 4}
+        )
