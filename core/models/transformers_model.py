@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property, partial
 from threading import Lock
-from typing import TYPE_CHECKING, cast
+from typing import cast
 from weakref import WeakValueDictionary
 
 import torch
@@ -21,6 +21,7 @@ from ..decoding.protocol import OnLogits
 from ..language import N_, Message
 from .fused.check import fused_step
 from .fused.step import MOST_TOKENS
+from .heads.own import BringsHead
 from .replacing import converted_copy, replaced
 from .running import facts
 from .running.cache import GrowingCache
@@ -34,14 +35,11 @@ from .running.tree import TreeInput, attention_masks
 from .running.window import context_window
 from .text.tokenizing import Tokenizing, TokenNames
 
-if TYPE_CHECKING:
-    from .heads.mtp import MtpHead
-
-_COPYING, _LOADING = Lock(), Lock()
+_COPYING = Lock()
 CHUNK_BYTES = 64 * 2**20  # Of float32 logits that the prompt's processing holds at a time.
 
 
-class TransformersModel(Tokenizing):
+class TransformersModel(Tokenizing, BringsHead):
     """A loaded model with its tokenizer; forwards run from one thread at a time.
 
     Args:
@@ -91,7 +89,6 @@ class TransformersModel(Tokenizing):
         )
         self.context_window = context_window(model.config.get_text_config(decoder=True))
         self._left_out = left_out
-        self._mtp_head: MtpHead | None = None
         self._limits = InputLimits(self.vocab_size, self.context_window)
         self.keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
         self._layer_types = facts.cacheable_layers(model) if self.has_next_token else None
@@ -189,19 +186,6 @@ class TransformersModel(Tokenizing):
             lay_out_weights=False,
         )
         return EarlyLayers(self.hf_model, self._limits, cached, self._angles, as_model)
-
-    def mtp_head(self) -> MtpHead:
-        """Return its own multi-token-prediction layers as a head; they are loaded once.
-
-        Raises:
-            ModelError: it has none, or they can't be loaded.
-        """
-        with _LOADING:
-            if self._mtp_head is None:
-                from .heads.mtp_loading import load_mtp_head
-
-                self._mtp_head = load_mtp_head(self)
-        return self._mtp_head
 
     def read_again(
         self,
@@ -334,8 +318,7 @@ class TransformersModel(Tokenizing):
         output = self.hf_model(input_ids=ids, return_dict=True, **options)
         if hidden is not None:
             hidden.append(output.hidden_states[-1].to("cpu", torch.float32))
-        logits: torch.Tensor = output.logits
-        return logits[:, -keep:].to("cpu", torch.float32)
+        return cast(torch.Tensor, output.logits)[:, -keep:].to("cpu", torch.float32)
 
     def plain_forwards(self) -> AbstractContextManager[None]:
         """Meanwhile every forward goes through transformers' own modules, which can be watched."""

@@ -31,7 +31,10 @@ from core import (
     read_trace,
 )
 from core.cli.main import main
+from core.decoding.speculative.analysis.rejections import rejections
 from core.decoding.speculative.measurement.baseline import target_only
+from core.figures.base.labels import percent
+from core.figures.speculative.drafts.origins import origin_words
 from core.models.transformers_model import TransformersModel
 from tests.decoding.speculative.speculations import (
     drafting,
@@ -237,6 +240,16 @@ def test_a_draft_has_as_many_tokens_as_the_model_has_layers() -> None:
     forged = replace(first, drafted=first.drafted[:2], draft_end="length")
     found = check(replace(trace, steps=(trace.steps[0], forged, *trace.steps[2:])))
     assert not all(outcome.passed for outcome in found)
+
+
+def test_a_rejection_names_the_layer_and_its_probability() -> None:
+    trace = collect(model_of("step3p7"), PROMPT, Speculative(drafter="mtp", max_new_tokens=20))
+    for found in rejections(trace):
+        prob = percent(found.token.draft_prob)
+        words = origin_words(trace, found)
+        assert f"layer {found.place + 1} of the target's own MTP layers" in words
+        assert words.endswith(f"{prob}.")
+    assert {found.place for found in rejections(trace)} >= {0, 1}
 
 
 def test_real_layers_lose_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
