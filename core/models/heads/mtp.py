@@ -10,18 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
 from transformers.cache_utils import DynamicLayer, MtpCache
 
-from ...decoding.protocol import HiddenContext, OnLogits, TokenRows, Wrapped
+from ...decoding.protocol import HiddenContext, LanguageModel, OnLogits, TokenRows, Wrapped
 from ..running.limits import InputLimits, check_branch
 from .states import StatesContext
-
-if TYPE_CHECKING:
-    from ..transformers_model import TransformersModel
 
 
 class _Node(NamedTuple):
@@ -219,7 +216,7 @@ class MtpContext(StatesContext):
 class MtpHead(Wrapped):
     """A model's own MTP layers as a model that drafts for it."""
 
-    def __init__(self, target: TransformersModel, mtp: Any) -> None:
+    def __init__(self, target: LanguageModel, mtp: Any) -> None:
         super().__init__(target)
         self._mtp = mtp
 
@@ -253,7 +250,7 @@ class MtpHead(Wrapped):
         ids = limits.as_rows(prompt_ids, 1, 0)[0]
         along = self._inner.start(ids[:1], use_cache=use_cache)
         along.rollback(1)
-        context = MtpContext(self._mtp, limits, along)
+        context = MtpContext(self._mtp, limits, cast(HiddenContext, along))
         if on_logits is None:
             context._append(ids)
         else:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-import torch
 from transformers import PreTrainedModel
 from transformers.modeling_layers import MtpModel
 
 from ...decoding.errors import ModelError
+from ...decoding.protocol import LanguageModel
 from ...language import N_, Message
 from ..loading.errors import explaining
 from ..loading.folder import check_folder, weights_digest
@@ -17,26 +17,18 @@ from ..loading.memory import reserved
 from ..loading.quiet import quiet
 from ..stopping import never
 from .mtp import MtpHead
-
-if TYPE_CHECKING:
-    from ..transformers_model import TransformersModel
+from .mtp_layers import count_mtp_layers, without_weights
 
 _PART = N_("multi-token-prediction layers")
 
 
-def count_mtp_layers(model: PreTrainedModel) -> int:
-    """Return the number of MTP layers that a model's configuration names."""
-    count = getattr(model.config.get_text_config(decoder=True), "num_mtp_layers", None)
-    return count if isinstance(count, int) and count > 0 else 0
+class LoadedModel(LanguageModel, Protocol):
+    """A model of transformers, as `TransformersModel`."""
+
+    hf_model: PreTrainedModel
 
 
-def without_weights(model: PreTrainedModel) -> MtpModel:
-    """Return the MTP layers without memory for their weights."""
-    with torch.device("meta"):
-        return MtpModel(model, count_mtp_layers(model))
-
-
-def load_mtp_head(target: TransformersModel) -> MtpHead:
+def load_mtp_head(target: LoadedModel) -> MtpHead:
     """Load the MTP layers in the target's number type, on its device.
 
     Raises:

@@ -6,8 +6,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from ..transformers_model import TransformersModel
     from .mtp import MtpHead
+    from .mtp_loading import LoadedModel
 
 _LOADING = Lock()
 
@@ -27,5 +27,5 @@ class BringsHead:
             if self._mtp_head is None:
                 from .mtp_loading import load_mtp_head
 
-                self._mtp_head = load_mtp_head(cast("TransformersModel", self))
+                self._mtp_head = load_mtp_head(cast("LoadedModel", self))
         return self._mtp_head

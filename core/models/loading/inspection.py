@@ -32,7 +32,7 @@ from transformers.quantizers.auto import AutoHfQuantizer
 
 from ...decoding.errors import ModelError
 from ...language import Message
-from ..heads.mtp_loading import count_mtp_layers, without_weights
+from ..heads.mtp_layers import count_mtp_layers, without_weights
 from .errors import explain, explaining
 from .folder import check_folder, is_plain_name, read_json
 from .tokenizer_bounds import check_growth

@@ -320,8 +320,7 @@ _LAYERS_END = N_(
 
 def _ends(trace: Trace, at: int) -> None:
     step = trace.rounds[at]
-    target, draft = step.target_cache, step.draft_cache
-    values = {"target": _sizes(target)}
+    values, draft = {"target": _sizes(step.target_cache)}, step.draft_cache
     said = [
         tr(
             "Cached tokens before the round, at most, after the rollback: target {target}.",
@@ -341,7 +340,7 @@ def _ends(trace: Trace, at: int) -> None:
             if draft is None
             else tr("The constraint of target and draft is rolled back to the same token.")
         )
-    layers_end = step.draft_end == "room" and trace.config.drafter == "mtp"
+    layers_end = step.draft_end == "room" and getattr(trace.config, "drafter", "") == "mtp"
     if end := _LAYERS_END if layers_end else _ENDS.get(step.draft_end):
         said.append(tr(end))
     st.caption(tr(joined(*said)))
