@@ -183,6 +183,16 @@ def test_no_row_of_a_table_begins_with_an_option_of_the_row_before() -> None:
             assert not row.lstrip().startswith(("[", "*")), row
 
 
+@pytest.mark.parametrize(
+    ("text", "font"), [("実行の木", "CJK JP"), ("실행 日", "CJK KR"), ("naïve ␣ –", "")]
+)
+def test_a_document_with_japanese_or_korean_says_what_its_font_needs(text: str, font: str) -> None:
+    preamble = latex.document([latex.figure("a.pdf", text, "a", 85)]).partition(r"\begin{document}")
+    lines = [line for line in preamble[0].splitlines() if "mainfont{" in line or "jfont{" in line]
+    assert len(lines) == 2 * bool(font)
+    assert all(line.startswith("% \\usepackage{") and font in line for line in lines)
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 @pytest.mark.parametrize("name", ["decode", "beam", "speculative"])
 def test_latex_compiles_the_document(name: str, tmp_path: Path) -> None:

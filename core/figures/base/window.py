@@ -61,6 +61,16 @@ class ShownPart:
             sheet.meta["least"] = LIVE_WINDOW
 
 
+def even_span(count: int, held: int) -> int:
+    """Return the number of columns of a window, so that as few windows as hold all columns are
+    equally long and the last one isn't short.
+
+    Args:
+        held: number of columns that fit.
+    """
+    return -(-count // -(-count // held)) if count else held
+
+
 def cut_window(first: int, columns: int, held: int, selected: int | None) -> tuple[int, int]:
     """Cut a window to the number of columns that fit.
 
