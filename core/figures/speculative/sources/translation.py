@@ -60,7 +60,7 @@ def _placed(row: Sequence[str], ends: Sequence[int], inserted: Counter[int]) -> 
     def moved(at: int) -> int:
         return at + sum(count for place, count in inserted.items() if place < at)
 
-    placed, empty = [], Counter[int]()
+    placed, empty = list[Span](), Counter[int]()
     for text, (start, end) in zip(row, pairwise(ends), strict=True):
         if start == end:
             first = moved(start) + empty[start]
