@@ -44,7 +44,12 @@ class ShownPart:
         """Return the text as a sentence; empty if all columns are shown, or beside a page's
         pager.
         """
-        return tr("{part}.", part=self.words) if paper.printed and not self.whole else ""
+        return self.note if paper.printed else ""
+
+    @property
+    def note(self) -> str:
+        """The window as a sentence; empty if all columns are shown."""
+        return "" if self.whole else tr("{part}.", part=self.words)
 
     def tell(self, sheet: Sheet, holds: Callable[[float], int] | None = None) -> None:
         """Write the shown columns into the figure's meta, so that its table holds the same.

@@ -15,7 +15,7 @@ from ..base.labels import NBSP, escaped, lines, percent, show_token, visible_tok
 from ..base.marks import INSIDE, add_frame, add_note, hover_texts, overlaid
 from ..base.measure import fitted, text_width
 from ..base.paper import SMALL, Paper
-from ..base.sheet import EDGE, Properties, Sheet
+from ..base.sheet import EDGE, Properties, Sentences, Sheet, joined
 from ..base.theme import Theme
 from ..base.window import ShownPart
 from .token_tree import TreeCell, TreeLayout
@@ -41,7 +41,7 @@ def lane_tree(
     theme: Theme,
     paper: Paper,
     *,
-    subtitle: str,
+    subtitle: Sentences,
     frame: tuple[str, str],
     edged: bool = False,
     left: int = _LEFT,
@@ -66,7 +66,7 @@ def lane_tree(
     sheet = Sheet(
         theme,
         paper,
-        subtitle=(subtitle, not shown.whole and f"{shown.words}."),
+        subtitle=(joined(subtitle), shown.note),
         facts={"layout": layout},
         plot_height=round(lane * height),
         left=left,
