@@ -89,3 +89,12 @@ CHECK_WORDS = {
     "last_layer": N_("the last layer's reading is the run's step"),
     "attention_sums": N_("attention adds up to one"),
 }
+# Words of checks that older files hold and this program no longer makes.
+FORMER_WORDS = (
+    N_("probabilities follow from the logits and the settings"),
+    N_("probabilities follow from the models' own and the settings"),
+    N_("every filter cuts where the settings say"),
+    N_("the tree is whole: every parent is a row of its beam"),
+    N_("what a token adds follows from the model's number and the settings"),
+    N_("the residual is max(0, target - draft)"),
+)

@@ -115,7 +115,7 @@ def _stage_words(stage: Stage) -> str:
     ),
     alt=lambda step, stages: (
         tr("The stages of step {number} as bars of 100 percent.", number=nth(step.index)),
-        "; ".join(map(_stage_words, stages)) + ".",
+        tr("; ").join(map(_stage_words, stages)) + tr("."),
         _outcome(step),
     ),
 )

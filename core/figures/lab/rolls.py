@@ -81,7 +81,7 @@ def _bin_words(rolls: Rolls, drawn: RollBin) -> str:
             rolls=rolls.total,
             method=lab.draw,
         ),
-        "; ".join(_bin_words(rolls, drawn) for drawn in rolls.bins[:3]) + ".",
+        tr("; ").join(_bin_words(rolls, drawn) for drawn in rolls.bins[:3]) + tr("."),
         _test(rolls),
     ),
     key=lambda theme: [

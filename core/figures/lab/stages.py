@@ -119,7 +119,7 @@ def _lowered_words(lab: LabStep) -> str:
             "Bar charts of one step's tokens after every stage, in the order of {library}.",
             library=lab.order.label,
         ),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "{stage} {value}: {removed} removed, {kept} tokens left",
                 stage=stage_name(stage.name),
@@ -129,7 +129,7 @@ def _lowered_words(lab: LabStep) -> str:
             )
             for stage in stages
         )
-        + ".",
+        + tr("."),
         tr(
             "Drawn: {token}, rank {rank}, {first} at first, {last} in the end.",
             token=visible_token(chosen.text, 24),

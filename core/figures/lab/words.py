@@ -15,6 +15,7 @@ from ..base.labels import (
     plain_name,
     setting_words,
     settings_caption,
+    shaping_value,
     stage_name,
     with_prompt,
 )
@@ -59,7 +60,7 @@ def setting(stage: str, lab: LabStep) -> str:
     value = getattr(lab.config.shaping, stage, None)
     if value is None or isinstance(value, int | float):
         return "" if value is None else number(value)
-    return SETTINGS[stage].shown(value)
+    return shaping_value(stage, value)
 
 
 def lab_caption(lab: LabStep, paper: Paper = SCREEN) -> str:
