@@ -13,7 +13,9 @@ from streamlit.testing.v1 import AppTest
 _LABELS = {"label", "options", "content", "placeholder", "title", "raw_values"}
 _TEXTS = {"help", "body", "tooltip", "caption"}
 # Names in the data of the app's components, of labels and of texts.
-_LABEL_KEYS = {"label", "labels", "columns", "title", "name"}
+_LABEL_KEYS = {"label", "labels", "columns", "title"}
+# A component's `name` is a word for code, but for the checks of a run.
+_NAMED = "checks"
 _TEXT_KEYS = {"words", "said", "help", "caption", "hint", "choices", "notice", "empty"}
 # Elements whose texts are a model's or a user's.
 _FOREIGN = {"code", "text_area", "json"}
@@ -58,20 +60,21 @@ def _items(values: Any) -> list[Any]:
     return list(values) if hasattr(values, "__iter__") else []
 
 
-def _of_component(data: Any, key: str = "") -> Iterator[tuple[str, bool]]:
+def _of_component(data: Any, key: str = "", around: str = "") -> Iterator[tuple[str, bool]]:
+    """Yield the texts in a component's data, by the names that hold them."""
     if isinstance(data, str):
         if key == "figure" and data:
             yield from _of_figure(json.loads(data))
         elif key in _LABEL_KEYS:
             yield data, True
-        elif key in _TEXT_KEYS:
+        elif key in _TEXT_KEYS or (key == "name" and around == _NAMED):
             yield data, False
     elif isinstance(data, dict):
         for name, value in data.items():
-            yield from _of_component(value, name)
+            yield from _of_component(value, name, key)
     elif isinstance(data, list):
         for value in data:
-            yield from _of_component(value, key)
+            yield from _of_component(value, key, around)
 
 
 def _of_figure(figure: dict[str, Any]) -> Iterator[tuple[str, bool]]:

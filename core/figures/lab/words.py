@@ -9,6 +9,7 @@ from decimal import Decimal
 from ...decoding.autoregressive.config import Sampling
 from ...decoding.counting import nth
 from ...decoding.lab.types import Continuations, LabStep
+from ...decoding.methods import choice_words
 from ...decoding.shaping.config import SETTINGS
 from ...language import tr
 from ..base.labels import (
@@ -93,7 +94,7 @@ def continuations_caption(grown: Continuations, paper: Paper = SCREEN) -> str:
         *[setting_words(name, shaping) for name in shaping.active(SETTINGS)],
     ]
     if config.draw != Sampling().draw:
-        parts.append(tr("draw {method}", method=config.draw))
+        parts.append(tr("draw {method}", method=choice_words("draw", config.draw)))
     most = tr("{tokens} tokens at most", tokens=config.max_new_tokens)
     caption = " · ".join([*parts, most, span])
     return with_prompt(caption, grown.text_before, paper)
