@@ -1,5 +1,5 @@
 // Streamlit's own words, which it has in English alone, in the reader's language.
-const WORD_PLACES = ["stFileUploader", "stMainMenuList", "stMainMenuPopover", "stToolbar", "stStatusWidget", "stElementToolbar", "stConnectionStatus", "stHeader", "stSkipToContent"]
+const WORD_PLACES = ["stFileUploader", "stMainMenuList", "stMainMenuPopover", "stToolbar", "stStatusWidget", "stElementToolbar", "stConnectionStatus", "stHeader", "stSkipToContent", "stToast"]
   .map((name) => `[data-testid=${name}]`).join();
 const FILE_NAMES = "[data-testid=stFileChipName]";
 const OWN_TITLES = ["aria-label", "title", "placeholder", "alt"];
@@ -52,6 +52,8 @@ function ownWord(text) {
     "Choose or add an option": tr("Choose or add an option"),
     Open: tr("Open"),
     Dismiss: tr("Dismiss"),
+    "view more": tr("view more"),
+    "view less": tr("view less"),
     Increment: tr("Increment"),
     Decrement: tr("Decrement"),
     Theme: tr("Theme"),

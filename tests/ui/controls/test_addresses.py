@@ -72,6 +72,12 @@ def test_all_that_an_example_sets_is_in_the_address(
             "Contrastive decoding, Sampling by the server: Sampling is used.",
         ),
         (
+            "constraint",
+            "ebnf",
+            "Constraint: “ebnf” in the link is none of None, Choices, Regular expression, JSON "
+            "schema, Lark grammar: None is used.",
+        ),
+        (
             "prompt",
             "word " * 5000,
             "Prompt: the link holds more than 20,000 characters: the beginning, 20,000 "
