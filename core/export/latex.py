@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..figures.base.labels import head
+
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -151,7 +153,8 @@ def table(frame: DataFrame, caption: str) -> str:
             rf"\caption{{{escaped(caption)}}}",
             begin,
             r"\toprule",
-            " & ".join([cell(str(name).replace("_", " ")) for name in frame.columns]) + r" \\",
+            " & ".join([cell(head(str(name)).replace("_", " ")) for name in frame.columns])
+            + r" \\",
             r"\midrule",
             *[" & ".join(row) + r" \\" for row in rows],
             r"\bottomrule",

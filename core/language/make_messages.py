@@ -122,6 +122,9 @@ def _of_call(call: ast.Call) -> Iterator[MessageId]:
         yield from _places(given[3])
     elif (owner, name) == ("table", "draw"):
         yield from _columns(call)
+    elif (owner, name) == ("", "table") and given:
+        columns = given[0].split() or [_text(item) for item in getattr(call.args[0], "elts", ())]
+        yield from (column.replace("_", " ") for column in columns)
 
 
 def _places(what: str) -> Iterator[str]:

@@ -48,6 +48,8 @@ def _of_proto(proto: Proto, kind: str) -> Iterator[tuple[str, bool]]:
         for one in [value] if isinstance(value, str | Proto) else _items(value):
             if isinstance(one, Proto):
                 yield from _of_proto(one, kind)
+            elif isinstance(one, str) and one.startswith("<style>"):
+                continue
             elif isinstance(one, str) and field.name in _LABELS and kind not in _FOREIGN:
                 yield one, field.name != "placeholder"
             elif isinstance(one, str) and field.name in _TEXTS and kind not in _FOREIGN:

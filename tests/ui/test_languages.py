@@ -25,8 +25,11 @@ from tests.language.pseudo import OPEN, use_pseudo
 from tests.ui.conftest import open_page
 from tests.ui.readable import readable
 
-# A sentence in English: three words, not a list of names.
-_SENTENCE = re.compile(r"[A-Za-z]{3,}[;:]? [a-z]{2,}[,;:]? [a-z]{2,}")
+# A sentence in English: three words, or two that no list of names has.
+_SENTENCE = re.compile(
+    r"[A-Za-z]{3,}[;:]? [a-z]{2,}[,;:]? [a-z]{2,}"
+    r"|\b[a-z]{3,} (?:of|is|are|the|and|or|with|by|from|to|in|than|that) "
+)
 # Texts of models and people, names, quotations and markup: no page translates these.
 _ALLOWED = re.compile(
     r"Decoding Explorer|Once upon a time|embedded:\w+|smollm2|Hugging Face|`[^`]*`|<[^<>]*>|“[^”]*”"

@@ -226,6 +226,15 @@ def set_name(name: str) -> str:
     return plain_name(tr(words) if isinstance(words, Message) else words, 80)
 
 
+def head(column: str) -> str:
+    """Return the name of a table's column as documents and pages have it; a data file keeps the
+    name.
+    """
+    words = column.replace("_", " ")
+    shown = tr(words)
+    return column if shown == words else shown
+
+
 def shaping_value(name: str, value: object) -> str:
     """Return the value of a setting of the shaping in words, which may hold untrusted text."""
     shown = SETTINGS[name].shown(value)

@@ -69,7 +69,7 @@ def test_all_that_an_example_sets_is_in_the_address(
             "method",
             "Best",
             "Method: “Best” in the link is none of Sampling, Greedy, Contrastive search, "
-            "Contrastive decoding, Sampling by the server: Sampling is used.",
+            "Contrastive decoding, By the engine: Sampling is used.",
         ),
         (
             "constraint",
