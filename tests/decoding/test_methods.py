@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import pkgutil
 from dataclasses import dataclass, is_dataclass
+from inspect import signature
 from typing import ClassVar, Literal
 
 import pytest
@@ -103,6 +104,7 @@ def test_a_misplaced_setting_of_the_shaping_is_told_where_it_belongs(method) -> 
         )
     with pytest.raises(TypeError):
         method.config(no_such_setting=1)
+    assert [*signature(method.config).parameters] == [*own]
 
 
 def test_a_setting_that_is_one_of_several_names_has_words() -> None:
