@@ -121,9 +121,8 @@ def _lowered_words(lab: LabStep) -> str:
         ),
         tr("; ").join(
             tr(
-                "{stage} {value}: {removed} removed, {kept} tokens left",
-                stage=stage_name(stage.name),
-                value=setting(stage.name, lab),
+                "{stage}: {removed} removed, {kept} tokens left",
+                stage=f"{stage_name(stage.name)} {setting(stage.name, lab)}".strip(),
                 removed=percent(stage.removed_mass),
                 kept=stage.kept,
             )
