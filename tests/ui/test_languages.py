@@ -35,6 +35,8 @@ _ALLOWED = re.compile(
     r"Decoding Explorer|Once upon a time|embedded:\w+|smollm2|Hugging Face|`[^`]*`|<[^<>]*>|“[^”]*”"
     r"|「[^」]*」|(?s:<style>.*</style>)"
     r"|universal assisted generation"
+    # Names of the ways of a stored plan, which a plan's author writes.
+    r"|(greedy|speculative)\\?, one word · [\w\\: ]+"
     r"|(un)?processed prediction scores|log probabilities of the output tokens"
 )
 # Beginnings of texts that the models of the examples wrote.
