@@ -105,7 +105,7 @@ def spec_feed_data(trace: Trace, at: int) -> TableRows:
     ),
     alt=lambda at, groups: (
         tr("Drawing of what is fed to the target in round {round}.", round=nth(at)),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "{way} feeds {sequences} with {new} new tokens behind {cached} cached ones",
                 way=tr(NAMES[scoring]),
@@ -115,7 +115,7 @@ def spec_feed_data(trace: Trace, at: int) -> TableRows:
             )
             for scoring, rows in groups
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme: [
         [
