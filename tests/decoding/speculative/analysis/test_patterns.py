@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from benchmarks.broken_drafts import BrokenDraft
 from core import Shaping, Speculative, Trace, collect, load_model
 from core.decoding.speculative.analysis.patterns import Pattern, pattern_of
 from core.decoding.speculative.sources import SOURCES
 from core.figures.speculative.drafts.patterns import pattern_words
 from core.models.scripted import ScriptedModel
-from tests.decoding.speculative.analysis.broken_drafts import BrokenDraft
 
 PROMPTS = (
     "Once upon a time",
