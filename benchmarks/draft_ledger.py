@@ -17,6 +17,7 @@ import torch
 
 from benchmarks.machine import machine
 from core import ModelError, Shaping, Speculative, load_model
+from core.decoding.counting import counted
 from core.decoding.speculative.measurement.measure import compare
 from core.decoding.speculative.measurement.metrics import (
     acceptance_rate,
@@ -118,7 +119,8 @@ def main(arguments: list[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     if options.threads:
         torch.set_num_threads(options.threads)
-    print(f"{machine(options.device)}, {options.tokens} tokens, {options.repeats} runs a prompt")
+    runs = counted(options.repeats, "run")
+    print(f"{machine(options.device)}, {options.tokens} tokens, {runs} a prompt")
     for temperature in options.temperatures:
         print(f"\nTemperature {temperature:g}:\n")
         print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
