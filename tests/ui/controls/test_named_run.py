@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
+from pages.ui.resources import models
 from pages.ui.run import cost, named_run
 from tests.figures.specs import spec_model
 from tests.ui import seen
-from tests.ui.conftest import Open, open_page, serve
+from tests.ui.conftest import Open, open_page
 from tests.ui.knobs import move
 from tests.ui.seen import texts
+from tests.ui.stores import uncached
 
-PROMPT = " the a"
+PROMPT, MODELS = " the a", ("embedded:target", "embedded:draft")
 PAGES = {
     "decode.py": ("view", "tokens", {"method": "sampling", "tokens": "6"}),
     "beam.py": ("beam", "beams", {"beams": "3", "beam_tokens": "5"}),
@@ -24,7 +27,9 @@ PAGES = {
 
 @pytest.fixture(autouse=True)
 def served(monkeypatch: pytest.MonkeyPatch) -> None:
-    serve(monkeypatch, spec_model("target"))
+    torch.set_num_threads(1)
+    by_name = {name: spec_model(name.removeprefix("embedded:")) for name in MODELS}
+    monkeypatch.setattr(models, "MODELS", uncached(by_name.__getitem__))
 
 
 def started(open_app: Open, script: str) -> AppTest:
@@ -34,11 +39,15 @@ def started(open_app: Open, script: str) -> AppTest:
     return seen.settle(app.button(key="start").click().run(), key)
 
 
-def reloaded(app: AppTest, script: str) -> AppTest:
-    """Open the page's address in a new session."""
+def reloaded(app: AppTest, script: str, **moved: str) -> AppTest:
+    """Open the page's address in a new session.
+
+    Args:
+        moved: what the browser has written of controls.
+    """
     address = {name: app.query_params[name] for name in app.query_params}
     words = {name: word[0] if isinstance(word, list) else word for name, word in address.items()}
-    return seen.settle(open_page(script, {}, **words), PAGES[script][0])
+    return seen.settle(open_page(script, {}, **words | moved), PAGES[script][0])
 
 
 def view_of(app: AppTest, script: str) -> Any:
@@ -55,7 +64,7 @@ def test_a_reload_shows_the_run_and_the_controls_as_they_stood(open_app: Open, s
     move(app, "seed", 77).run()
     word = app.query_params["run"]
     assert moved in str(word) and "prompt" in str(word)
-    again = reloaded(app, script)
+    again = reloaded(app, script, prompt=" the a the & a=b", seed="77", **{moved: "4"})
     view = view_of(again, script)
     assert view.source == "run" and view.trace.token_ids == ran.token_ids
     assert (view.trace.prompt, view.trace.config) == (PROMPT, ran.config)
@@ -73,7 +82,7 @@ def test_a_reload_shows_the_run_and_the_controls_as_they_stood(open_app: Open, s
 def test_a_run_after_a_reload_is_that_of_the_controls(open_app: Open) -> None:
     app = started(open_app, "speculative.py")
     move(app, "draft_length", 4).run()
-    again = reloaded(app, "speculative.py")
+    again = reloaded(app, "speculative.py", draft_length="4")
     again = seen.settle(again.button(key="start").click().run(), "speculative")
     assert view_of(again, "speculative.py").trace.config.draft_length == 4
     assert again.query_params["run"] in ("1", ["1"])
@@ -98,7 +107,7 @@ def test_nothing_costly_starts(open_app: Open, monkeypatch: pytest.MonkeyPatch) 
     move(app, "tokens", 5).run()
     assert named_run.NAME in app.query_params
     monkeypatch.setattr(cost, "LINK_TOKENS", 5)
-    assert view_of(reloaded(app, "decode.py"), "decode.py").source == "example"
+    assert view_of(reloaded(app, "decode.py", tokens="5"), "decode.py").source == "example"
     assert named_run.NAME not in app.run().query_params, "the address promises it no more"
 
 

@@ -69,7 +69,7 @@ def test_neither_temporary_nor_missing_paths_are_offered_again(
     for name in (own, temporary / "left", tmp_path / "gone", hub, server):
         recent.remember(str(name))
     assert recent.worth_offering() == [server, hub, str(own)]
-    menus = open_app("speculative").selectbox
+    menus = open_app("speculative.py").selectbox
     for key in ("model", "draft"):
         offered = menus(key=key).options
         assert str(own) in offered and not {str(tmp_path / "gone"), str(temporary / "left")} & {
