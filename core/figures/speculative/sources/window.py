@@ -22,7 +22,9 @@ from ...base.sheet import Sheet
 from ...base.theme import LIGHT, Theme
 from ..words import pending_of, soft_color
 
-_LEFT, _RIGHT, _ROW, _WIDTH = 84, 12, 34, 0.9
+_LEFT, _RIGHT, _WIDTH, _HEIGHT = 84, 12, 0.9, 0.84
+# Height of a row in px, of one with vertical tokens too; least room for a horizontal token.
+_ROW, _UPRIGHT_ROW, _LEAST_ROOM = 34, 58, 40
 
 
 class _Guess(NamedTuple):
@@ -95,7 +97,10 @@ def _state(trace: Trace, step: DraftRound) -> str:
     settings_caption,
     spec_window_data,
     subtitle=lambda trace, step: (
-        tr("The forward that verifies the drafts also reads these guesses."),
+        tr(
+            "The forward that verifies the drafts also reads these guesses. A column is a position "
+            "after the last token."
+        ),
         _state(trace, step),
     ),
     alt=lambda trace, step, at: (
@@ -125,12 +130,15 @@ def spec_window(
     guesses, step = _guesses(trace, at), trace.rounds[at]
     columns = max(guess.position for guess in guesses) + 1
     rows = max(guess.level for guess in guesses) + 1
+    room = (paper.width - _LEFT - _RIGHT) / columns * _WIDTH - 6
+    upright = room < _LEAST_ROOM
+    row_height = _UPRIGHT_ROW if upright else _ROW
     sheet = Sheet(
         theme,
         paper,
         facts={"trace": trace, "step": step, "at": at},
         meta={"shown": [span_key("round", at)]},
-        plot_height=_ROW * rows,
+        plot_height=row_height * rows,
         left=_LEFT,
         right=_RIGHT,
         above=24,
@@ -144,7 +152,8 @@ def spec_window(
                 sheet, "follows", (before.position, guess.position), (before.level, guess.level),
                 theme.muted, 1, layer="below",
             )  # fmt: skip
-    sheet.traces = list(_cells(guesses, at, sheet.room / columns * _WIDTH - 6, theme))
+    room = _HEIGHT * row_height - 8 if upright else room
+    sheet.traces = list(_cells(guesses, at, room, theme, upright=upright))
     levels = [tr("last token"), *(tr("level {level}", level=level) for level in range(1, rows - 1))]
     sheet.layout |= overlaid(SMALL) | {
         "xaxis": top_axis(
@@ -164,7 +173,7 @@ def spec_window(
 
 
 def _cells(
-    guesses: list[_Guess], at: int, room: float, theme: Theme
+    guesses: list[_Guess], at: int, room: float, theme: Theme, *, upright: bool
 ) -> Iterator[dict[str, object]]:
     groups: dict[str, tuple[str, list[_Guess]]] = {
         N_("last emitted token"): (theme.rest, guesses[:1]),
@@ -178,7 +187,7 @@ def _cells(
         yield token_cells(
             theme,
             name,
-            [(each.position, each.level - 0.42) for each in group],
+            [(each.position, each.level - _HEIGHT / 2) for each in group],
             [escaped(fitted(visible_token(each.text, 60), room, 11, "mono")) for each in group],
             [
                 lines(
@@ -191,7 +200,7 @@ def _cells(
             color,
             theme.text_on(color),
             width=_WIDTH,
-            heights=[0.84] * len(group),
+            heights=[_HEIGHT] * len(group),
             size=11,
-            textangle=0,
+            textangle=-90 if upright else 0,
         )
