@@ -217,8 +217,8 @@ def _other_start(
         or head.excess - rest.excess < _OVERCONFIDENT_MORE
     ):
         return None
-    nats = {"nats": head.divergence, "later": rest.divergence}
-    return _pattern("other_start", firsts, firsts[:_FIRST], **nats)
+    apart, later = head.divergence, rest.divergence
+    return _pattern("other_start", firsts, firsts[:_FIRST], nats=apart, later=later)
 
 
 def _pattern(
