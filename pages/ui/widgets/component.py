@@ -12,6 +12,8 @@ from core.language import words_of
 from core.language.browser_texts import html_texts, script_texts
 
 HERE = Path(__file__).parents[1]
+# Hidden until the script has translated it.
+_HOLDER = '<div class="de-html" style="display: contents; visibility: hidden">{html}</div>'
 _BEGIN, _OWN = "export default function (", "function drawComponent("
 
 
@@ -54,7 +56,11 @@ def component(
         isolate_styles: draw it in a shadow root.
     """
     mount = st.components.v2.component(
-        f"decoding_explorer.{name}", html=html, css=css, js=js, isolate_styles=isolate_styles
+        f"decoding_explorer.{name}",
+        html=_HOLDER.format(html=html) if html else "",
+        css=css,
+        js=js,
+        isolate_styles=isolate_styles,
     )
     texts = tuple(dict.fromkeys((*html_texts(html), *script_texts(js))))
 

@@ -6,7 +6,7 @@ function tr(text, values = {}) {
   return (translations[text] ?? text).replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
 }
 
-// The words of the HTML, which are English: what writes each of them, by the element that holds the HTML.
+// The words of the HTML, which is English and hidden until then: what writes each of them, by the element that holds it.
 const htmlWords = new WeakMap();
 const TITLES = ["aria-label", "title"];
 function wordsIn(root) {
@@ -24,11 +24,13 @@ function wordsIn(root) {
 // Nothing but the HTML is there before the first call; what a call draws later is never translated.
 export default function (call) {
   const { data, parentElement } = call;
-  if (!htmlWords.has(parentElement)) htmlWords.set(parentElement, wordsIn(parentElement));
+  const holder = parentElement.querySelector(".de-html") ?? parentElement;
+  if (!htmlWords.has(holder)) htmlWords.set(holder, wordsIn(holder));
   if (data?.translations && !(data.drawn < translated)) {
     translations = data.translations;
     translated = data.drawn ?? translated;
   }
-  for (const [words, write] of htmlWords.get(parentElement)) write(tr(words));
+  for (const [words, write] of htmlWords.get(holder)) write(tr(words));
+  holder.style?.removeProperty("visibility");
   return drawComponent(call);
 }

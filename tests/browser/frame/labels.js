@@ -23,7 +23,9 @@
       if (style.overflowX === "visible") continue
       if (style.overflowX === "auto" || style.overflowX === "scroll") {
         // What the reader can scroll to isn't cut.
-        if (around.scrollWidth > around.clientWidth + 1 && !around.matches("[data-testid=stMain]")) scrolls = true
+        const scrolled = around.scrollWidth > around.clientWidth + 1
+        if (scrolled && around.matches("[role=radiogroup], [role=tablist]")) return { low: boxOf(around).left, high: boxOf(around).right, scrolls: false, layer }
+        if (scrolled && !around.matches("[data-testid=stMain]")) scrolls = true
         continue
       }
       const box = boxOf(around)
@@ -36,10 +38,12 @@
     const range = document.createRange()
     range.selectNodeContents(node)
     const rects = [...range.getClientRects()].filter((rect) => rect.width > 1 && rect.height > 1)
+    // A closed sidebar stands beside the window.
+    if (rects.every((rect) => rect.right < 0 || rect.left > innerWidth)) continue
     if (!rects.length || !node.parentElement.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue
     const clip = clipOf(node)
     if (!clip) continue
-    const text = node.data.trim().replace(/\\s+/g, " ").slice(0, 60)
+    const text = node.data.trim().replace(/\s+/g, " ").slice(0, 60)
     const holder = node.parentElement, hidden = getComputedStyle(holder).overflowX !== "visible"
     const beyond = rects.some((rect) => rect.right > clip.high + 1.5 || rect.left < clip.low - 1.5)
     if ((beyond && !clip.scrolls) || (hidden && holder.scrollWidth > holder.clientWidth + 1)) faults.push(`cut: ${text}`)
@@ -49,7 +53,7 @@
   }
   for (const field of document.querySelectorAll("input:not([type=range], [type=checkbox], [type=radio], [type=file])")) {
     const box = boxOf(field)
-    if (box.width > 20 && box.height > 8 && field.checkVisibility() && field.scrollWidth > field.clientWidth + 1)
+    if (box.width > 20 && box.width < 250 && box.height > 8 && field.checkVisibility() && field.scrollWidth > field.clientWidth + 1)
       faults.push(`cut: ${field.getAttribute("aria-label")}: ${field.value.slice(0, 40)}`)
   }
   const over = (one, other) =>

@@ -11,7 +11,10 @@ from core.language.catalogue import LANGUAGES
 from core.language.make_messages import is_translated, stored
 
 # What a page shows but doesn't say: tokens, figures (which have tests of their own), code, files.
-MODELS_WORDS = ".tokens, .prompt, .token, .js-plotly-plot, .steps, code, pre, script, style, noscript"
+MODELS_WORDS = (
+    ".tokens, .prompt, .token, .js-plotly-plot, .steps, .runs .text, textarea,"
+    " .st-key-api-table td, code, pre, script, style, noscript"
+)
 # Each text and title of the page, with the component or part that holds it.
 TEXTS = """(left) => {
   const found = [], titles = ["aria-label", "title", "placeholder", "alt"]
@@ -20,7 +23,7 @@ TEXTS = """(left) => {
       const text = node.data.trim().replace(/\\s+/g, " ")
       if (text) found.push([part, text])
     } else if (node.nodeType === Node.ELEMENT_NODE) {
-      if (node.matches(left)) return
+      if (node.matches(left) || node.style?.visibility === "hidden") return
       const key = [...node.classList].find((name) => name.startsWith("st-key-"))
       part = key ?? part
       for (const name of titles) {
