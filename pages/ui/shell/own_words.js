@@ -2,7 +2,7 @@
 const WORD_PLACES = ["stFileUploader", "stMainMenuList", "stMainMenuPopover", "stToolbar", "stStatusWidget", "stElementToolbar", "stConnectionStatus", "stHeader", "stSidebarNavViewButton", "stSkipToContent", "InputInstructions"]
   .map((name) => `[data-testid=${name}]`).join();
 const FILE_NAMES = "[data-testid=stFileChipName]";
-const OWN_TITLES = ["aria-label", "title", "placeholder"];
+const OWN_TITLES = ["aria-label", "title", "placeholder", "alt"];
 
 // Built once for each language.
 const ownWords = { words: null, of: null };
@@ -45,6 +45,8 @@ function wordsNow() {
     "Navigate to home page": tr("To the home page"),
     "Stop script": tr("Stop"),
     Theme: tr("Theme"),
+    Logo: tr("Logo"),
+    "Link to heading": tr("Link to the heading"),
     Notifications: tr("Notifications"),
     Help: tr("Help"),
     Open: tr("Open"),

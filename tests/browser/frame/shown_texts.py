@@ -13,7 +13,8 @@ from core.language.make_messages import is_translated, stored
 # What a page shows but doesn't say: tokens, figures (which have tests of their own), code, files.
 MODELS_WORDS = (
     ".tokens, .prompt, .token, .js-plotly-plot, .steps, .runs .text, textarea,"
-    " .st-key-api-table td, code, pre, script, style, noscript"
+    " .st-key-api-table td, code, pre, script, style, noscript,"
+    " [data-testid=stIconMaterial]"
 )
 # Each text and title of the page, with the component or part that holds it.
 TEXTS = """(left) => {

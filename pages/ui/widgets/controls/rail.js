@@ -18,11 +18,10 @@ function create(root) {
   return rail;
 }
 
-function build(rail, { key, label }) {
+function build(rail, { key }) {
   const knob = { key, box: make("div", "knob"), note: make("output", "note") };
   const head = make("div", "head");
   knob.name = make("label", "name");
-  knob.name.textContent = label;
   knob.about = make("button", "about");
   knob.about.textContent = "?";
   knob.reset = make("button", "reset");
@@ -187,6 +186,7 @@ function update(rail, data) {
   const { low, high, most, step, label, help, start, digits } = data;
   Object.assign(knob.range, { min: low, max: high, step });
   Object.assign(knob.field, { min: low, max: most, step, title: rangeOf(low, most) });
+  knob.name.textContent = label;
   // On a phone the label is hidden.
   knob.range.setAttribute("aria-label", label);
   knob.field.name = data.key;
