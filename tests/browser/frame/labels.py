@@ -8,8 +8,9 @@ from playwright.sync_api import Page
 
 # Figures have tests of their own; tokens, files and code may be longer than their box.
 LEFT = (
-    ".js-plotly-plot, .strip, .steps, .rows, .runs .text, .de-told, code, pre, script, style, svg, noscript,"
-    " [data-testid=stDataFrame], [data-testid=stIconMaterial], [data-testid=stHeaderActionElements]"
+    ".js-plotly-plot, .strip, .steps, .rows, .runs .text, .de-told, code, pre, script, style,"
+    " svg, noscript, [data-testid=stDataFrame], [data-testid=stIconMaterial],"
+    " [data-testid=stHeaderActionElements]"
 )
 # Labels of one line.
 ONE_LINE = "button, [role=tab], [role=radio]"
