@@ -14,7 +14,8 @@ from tests.app_server import running_app
 from tests.browser.awaiting import stand_still
 from tests.browser.frame.labels import faults
 
-pytestmark = pytest.mark.browser
+# `test_languages.py` looks at the labels of each page in Japanese in the ordinary run.
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 WIDE: ViewportSize = {"width": 1280, "height": 720}
 NARROW: ViewportSize = {"width": 400, "height": 800}
 SCREENS = [pytest.param(WIDE, id="1280"), pytest.param(NARROW, id="400")]
@@ -39,12 +40,6 @@ def faults_at(page: Page, url: str, size: ViewportSize) -> list[str]:
     return faults(page)
 
 
-@pytest.mark.parametrize("row", rows())
-def test_labels_fit_in_japanese(page: Page, server: str, row: Row) -> None:
-    assert faults_at(page, f"{server}/{row.path}?lang=ja", WIDE) == []
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("size", SCREENS)
 @pytest.mark.parametrize("language", ["en", "ja", "ko"])
 @pytest.mark.parametrize("row", rows())
@@ -54,7 +49,6 @@ def test_labels_fit_in_every_language_at_both_widths(
     assert faults_at(page, f"{server}/{row.path}?lang={language}", size) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", SCREENS)
 @pytest.mark.parametrize("row", rows())
 def test_longer_texts_break_no_layout(

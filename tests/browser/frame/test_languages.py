@@ -16,6 +16,7 @@ from pages.ui.platform import reader
 from pages.ui.registry import DECODE, HOME, PAGES
 from pages.ui.registry import Page as Row
 from tests.browser.awaiting import stand_still
+from tests.browser.frame.labels import faults
 from tests.browser.frame.shown_texts import english, shown_texts
 
 pytestmark = pytest.mark.browser
@@ -37,7 +38,9 @@ def fresh(profile: BrowserContext) -> Iterator[Fresh]:
     with ExitStack() as opened:
 
         def open_tab(**options: Any) -> Page:
-            context = profile.browser.new_context(reduced_motion="reduce", **options)
+            context = profile.browser.new_context(
+                reduced_motion="reduce", viewport={"width": 1280, "height": 720}, **options
+            )
             opened.callback(context.close)
             return context.new_page()
 
@@ -65,10 +68,12 @@ def assert_speaks(page: Page, language: str) -> None:
 
 
 @pytest.mark.parametrize("row", rows())
-def test_no_english_word_is_on_a_page_at_the_first_visit(
+def test_a_page_is_japanese_at_the_first_visit_and_its_labels_fit(
     fresh: Fresh, server: str, row: Row
 ) -> None:
-    assert_speaks(first_visit(fresh, server, row, "ja", "address"), "ja")
+    page = first_visit(fresh, server, row, "ja", "address")
+    assert_speaks(page, "ja")
+    assert faults(page) == []
 
 
 @pytest.mark.parametrize("way", ["browser", "cookie"])
