@@ -21,7 +21,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from ..decoding.methods import METHODS
+from ..decoding.methods import CHOICES, METHODS
 from ..decoding.shaping.config import SETTINGS
 from ..installation import ROOT
 from .browser_texts import html_texts, script_texts
@@ -69,6 +69,8 @@ def _of_settings() -> Iterator[str]:
         config = method.config
         yield from (config.method.replace("_", " "), config.words, method.against_model)
         yield from (field.name.replace("_", " ") for field in fields(config))
+    for names in CHOICES.values():
+        yield from (name.replace("_", " ") for name in sorted(names))
     for spec in SETTINGS.values():
         yield from (spec.name, spec.label, spec.help, spec.absent, spec.group)
         if spec.lines:
@@ -116,6 +118,9 @@ def _of_call(call: ast.Call) -> Iterator[MessageId]:
         yield from _places(given[3])
     elif (owner, name) == ("table", "draw"):
         yield from _columns(call)
+    elif (owner, name) == ("", "table") and given:
+        columns = given[0].split() or [_text(item) for item in getattr(call.args[0], "elts", ())]
+        yield from (column.replace("_", " ") for column in columns)
 
 
 def _places(what: str) -> Iterator[str]:

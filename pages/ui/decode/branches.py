@@ -130,7 +130,9 @@ def _draw_list(view: DecodeView, tree: SessionTree, shown: int) -> None:
 def _rows(tree: RunTree) -> tuple[tuple[str, str, str, tuple[str, ...]], ...]:
     """For each run its id, its state, its words for a screen reader, and its cells."""
     cells = [_cells(tree, place) for place in range(len(tree.branches))]
-    return tuple((str(at), "", ", ".join(filter(None, row)), row) for at, row in enumerate(cells))
+    return tuple(
+        (str(at), "", tr(", ").join(filter(None, row)), row) for at, row in enumerate(cells)
+    )
 
 
 def _cells(tree: RunTree, place: int) -> tuple[str, ...]:

@@ -145,7 +145,7 @@ def _draw_list(view: DecodeView, trace: Trace, points: tuple[ForkPoint, ...]) ->
     rows = []
     for point in by_effect(points):
         cells = _cells(point)
-        said = ", ".join(cells)
+        said = tr(", ").join(cells)
         rows.append((str(places[point.at_step]), "", said, cells))
     _list(
         key=platform.key(_KEY),

@@ -71,7 +71,7 @@ def _cells(record: Record) -> tuple[str, ...]:
         str(record.number),
         tr(STATES[record.state]),
         ENDPOINTS[record.endpoint].label.lower(),
-        ", ".join(filter(None, (record.method, record.rule))) or "…",
+        tr(", ").join(filter(None, (record.method, record.rule))) or "…",
         prompt_of(record),
         str(record.tokens),
         "" if first is None else f"{first:.2f} s",
@@ -94,4 +94,4 @@ def description(record: Record) -> str:
         "" if rate is None else tr("{rate:.0f} tokens a second after the first", rate=rate),
         tr("asked: {prompt}", prompt=prompt_of(record)),
     ]
-    return ", ".join(filter(None, parts))
+    return tr(", ").join(filter(None, parts))

@@ -13,7 +13,7 @@ from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
-from core.figures.base.labels import plain_name, visible_token
+from core.figures.base.labels import named_setting
 from core.language import tr
 from pages.ui.platform import slot
 from pages.ui.registry import Page
@@ -119,11 +119,11 @@ def note(view: View, page: Page) -> str:
     if len(labels) > _MOST_NAMED:
         labels[_MOST_NAMED - 1 :] = [tr("{number} more", number=len(labels) - _MOST_NAMED + 1)]
     if labels:
-        return tr("Changed since this run: {labels}. Press Run.", labels=", ".join(labels))
+        return tr("Changed since this run: {labels}. Press Run.", labels=tr(", ").join(labels))
     if view.source != "run":
         return ""
     lacking = _beyond(view.shown_request, view.trace, controls, values)
-    words = ", ".join(_in_words(name, held) for name, held in lacking[:_MOST_NAMED])
+    words = tr(", ").join(_in_words(name, held) for name, held in lacking[:_MOST_NAMED])
     return (
         tr("No control here sets this run's {settings}: Run makes another.", settings=words)
         if words
@@ -140,10 +140,7 @@ def _beyond(
 
 
 def _in_words(field: str, held: Any) -> str:
-    name = field.removeprefix("shaping.")
-    if name in SETTINGS:
-        return f"{SETTINGS[name].name} {plain_name(SETTINGS[name].shown(held), _SHOWN)}"
-    return f"{name.replace('_', ' ')} {visible_token(str(held), _SHOWN)}"
+    return named_setting(field.removeprefix("shaping."), held, _SHOWN)
 
 
 def write_addresses(page: Page) -> None:

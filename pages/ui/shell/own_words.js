@@ -1,13 +1,18 @@
 // Streamlit's own words, which it has in English alone, in the reader's language.
-const WORD_PLACES = ["stFileUploader", "stMainMenuList", "stMainMenuPopover", "stToolbar", "stStatusWidget", "stElementToolbar", "stConnectionStatus", "stHeader", "stSidebarNavViewButton", "stSkipToContent", "InputInstructions"]
+const WORD_PLACES = ["stFileUploader", "stMainMenuList", "stMainMenuPopover", "stToolbar", "stStatusWidget", "stElementToolbar", "stConnectionStatus", "stHeader", "stSkipToContent", "stToast", "stSidebarNavViewButton", "InputInstructions"]
   .map((name) => `[data-testid=${name}]`).join();
 const FILE_NAMES = "[data-testid=stFileChipName]";
 const OWN_TITLES = ["aria-label", "title", "placeholder", "alt"];
+const TITLED = OWN_TITLES.map((name) => `[${name}]`).join();
+// What stands elsewhere: only these titles of Streamlit's, as a page's own may be anywhere.
+const TITLES_ANYWHERE = [
+  "section[data-testid=stSidebar]", "[data-testid=stSidebarHeader] *", "[data-testid=stExpandSidebarButton]",
+  "[data-testid=stTooltipIcon] button", "[data-testid=stSelectbox] input", "[data-testid=stSelectbox] button",
+  "[data-testid=stSelectboxVirtualDropdown] button", "[data-testid=stNumberInputContainer] button",
+  "[data-testid=stCode] button", "kbd",
+].join();
 
-// Built once for each language.
-const ownWords = { words: null, of: null };
-function wordsNow() {
-  if (ownWords.of === translations) return ownWords.words;
+function ownWord(text) {
   const words = new Map(Object.entries({
     Upload: tr("Upload"),
     "Browse files": tr("Browse files"),
@@ -38,42 +43,34 @@ function wordsNow() {
     "Close fullscreen": tr("Close fullscreen"),
     "Show/hide columns": tr("Show or hide columns"),
     "Skip to main content": tr("Skip to main content"),
-    "View less": tr("Fewer pages"),
     Sidebar: tr("Sidebar"),
-    "Expand sidebar": tr("Open the sidebar"),
-    "Collapse sidebar": tr("Close the sidebar"),
-    "Navigate to home page": tr("To the home page"),
-    "Stop script": tr("Stop"),
-    Theme: tr("Theme"),
     Logo: tr("Logo"),
-    "Link to heading": tr("Link to the heading"),
-    Notifications: tr("Notifications"),
-    Help: tr("Help"),
-    Open: tr("Open"),
-    Close: tr("Close"),
-    "Clear value": tr("Clear the value"),
-    "Clear all": tr("Clear all"),
-    "Selected values": tr("Selected values"),
-    Increment: tr("Increase"),
-    Decrement: tr("Decrease"),
-    "Scroll tabs left": tr("Tabs to the left"),
-    "Scroll tabs right": tr("Tabs to the right"),
+    "Navigate to home page": tr("Navigate to home page"),
+    "Collapse sidebar": tr("Collapse sidebar"),
+    "Expand sidebar": tr("Expand sidebar"),
     "Choose an option": tr("Choose an option"),
-    "Choose options": tr("Choose options"),
-    "Choose or add an option": tr("Choose or type an option"),
-    "Choose or add options": tr("Choose or type options"),
+    "Choose or add an option": tr("Choose or add an option"),
+    Open: tr("Open"),
+    Dismiss: tr("Dismiss"),
+    "view more": tr("view more"),
+    "view less": tr("view less"),
+    Increment: tr("Increment"),
+    Decrement: tr("Decrement"),
+    Theme: tr("Theme"),
+    "View less": tr("Fewer pages"),
+    "Stop script": tr("Stop"),
     "Press Enter to apply": tr("Press Enter to apply"),
+    "Made with Streamlit v": tr("Made with Streamlit v"),
+    "Copy version to clipboard": tr("Copy version to clipboard"),
+    "Copy to clipboard": tr("Copy to clipboard"),
   }));
-  return Object.assign(ownWords, { words, of: translations }).words;
-}
-
-function ownWord(text) {
   const sentences = [
     [/^(.+) per file( .*)?$/, (size, rest = "") => tr("{size} per file", { size }) + rest],
     [/^View (\d+) more$/, (count) => tr("{count} more pages", { count })],
-    [/^Help for (.+)$/, (label) => tr("Help for {label}", { label })],
     [/^Press (\S+)\+Enter to apply$/, (key) => tr("Press {key} + Enter to apply", { key })],
     [/^Remove (.+)$/, (name) => tr("Remove {name}", { name })],
+    [/^Help for (.+)$/, (label) => tr("Help for {label}", { label })],
+    [/^Shortcut (.+)$/, (keys) => tr("Shortcut {keys}", { keys })],
     [/^(.+) files are not allowed\.$/, (type) => tr("{type} files are not allowed.", { type })],
     [/^File must be (.+) or smaller\.$/, (size) => tr("The file must be {size} or smaller.", { size })],
   ];
@@ -81,13 +78,11 @@ function ownWord(text) {
     const parts = form.exec(text);
     if (parts) return translated(...parts.slice(1));
   }
-  return wordsNow().get(text.trim()) ?? text;
+  return words.get(text.trim()) ?? text;
 }
 
 // The English text is kept beside the translation: Streamlit may write another one, and the language may change.
 function reword(holder, now, write) {
-  if (now === holder.shownWord && holder.saidBy === translations) return;
-  holder.saidBy = translations;
   if (now !== holder.shownWord) holder.englishWord = now;
   holder.shownWord = ownWord(holder.englishWord);
   if (holder.shownWord !== now) write(holder.shownWord);
@@ -101,12 +96,15 @@ function sayOwnWords() {
       if (node.parentElement.closest(FILE_NAMES)) continue;
       reword(node, node.data, (text) => { node.data = text; });
     }
+    for (const node of place.querySelectorAll(`:is(${TITLED}):not(${FILE_NAMES}, ${FILE_NAMES} *)`)) retitle(node);
   }
-  for (const name of OWN_TITLES) {
-    for (const node of document.querySelectorAll(`[${name}]:not(${FILE_NAMES}, ${FILE_NAMES} *)`)) {
-      const held = ((node.ownTitles ??= {})[name] ??= {});
-      reword(held, node.getAttribute(name), (text) => node.setAttribute(name, text));
-    }
+  for (const node of document.querySelectorAll(TITLES_ANYWHERE)) retitle(node);
+}
+
+function retitle(node) {
+  for (const name of OWN_TITLES.filter((title) => node.hasAttribute(title))) {
+    const held = ((node.ownTitles ??= {})[name] ??= {});
+    reword(held, node.getAttribute(name), (text) => node.setAttribute(name, text));
   }
 }
 

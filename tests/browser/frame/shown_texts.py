@@ -14,7 +14,7 @@ from core.language.make_messages import is_translated, stored
 MODELS_WORDS = (
     ".tokens, .prompt, .token, .js-plotly-plot, .steps, .runs .text, textarea,"
     " .st-key-api-table td, code, pre, script, style, noscript,"
-    " [data-testid=stIconMaterial]"
+    " [data-testid=stIconMaterial], .st-key-many-runs"
 )
 # Each text and title of the page, with the component or part that holds it.
 TEXTS = """(left) => {

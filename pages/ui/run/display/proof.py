@@ -95,7 +95,8 @@ def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
     if not checks:
         return
     outcome = verdict(checks)
-    st.markdown(f"**{_LOOKS[outcome][0]}.** {tr(_MEANINGS[outcome])}")
+    words = {"verdict": tr(VERDICT_WORDS[outcome]), "meaning": tr(_MEANINGS[outcome])}
+    st.markdown(tr("**{verdict}.** {meaning}", **words))
     if left_open:
         st.caption(tr(left_open))
     # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.

@@ -16,6 +16,7 @@ from pandas import DataFrame
 from pandas.api.types import is_numeric_dtype
 
 from core.decoding.errors import DecodingError
+from core.figures.base.labels import head
 from core.language import tr
 from pages.ui import platform
 from pages.ui.widgets.component import Mount, component, source
@@ -107,7 +108,7 @@ class ExportState:
         self.table = {
             "id": token_hex(8),
             "title": title,
-            "columns": [str(name) for name in shown.columns],
+            "columns": [head(str(name)) for name in shown.columns],
             "numbers": [is_numeric_dtype(kind) for kind in shown.dtypes],
             "rows": [[_cell(one) for one in row] for row in shown.itertuples(index=False)],
             "left": len(table) - len(shown),
