@@ -1,5 +1,5 @@
 // Streamlit's own words, which it has in English alone, in the reader's language.
-const WORD_PLACES = ["stFileUploader", "stMainMenuList", "stMainMenuPopover", "stToolbar", "stStatusWidget", "stElementToolbar", "stConnectionStatus", "stHeader", "stSkipToContent", "stToast"]
+const WORD_PLACES = ["stFileUploader", "stMainMenuList", "stMainMenuPopover", "stToolbar", "stStatusWidget", "stElementToolbar", "stConnectionStatus", "stHeader", "stSkipToContent", "stToast", "stSidebarNavViewButton", "InputInstructions"]
   .map((name) => `[data-testid=${name}]`).join();
 const FILE_NAMES = "[data-testid=stFileChipName]";
 const OWN_TITLES = ["aria-label", "title", "placeholder", "alt"];
@@ -57,12 +57,17 @@ function ownWord(text) {
     Increment: tr("Increment"),
     Decrement: tr("Decrement"),
     Theme: tr("Theme"),
+    "View less": tr("Fewer pages"),
+    "Stop script": tr("Stop"),
+    "Press Enter to apply": tr("Press Enter to apply"),
     "Made with Streamlit v": tr("Made with Streamlit v"),
     "Copy version to clipboard": tr("Copy version to clipboard"),
     "Copy to clipboard": tr("Copy to clipboard"),
   }));
   const sentences = [
     [/^(.+) per file( .*)?$/, (size, rest = "") => tr("{size} per file", { size }) + rest],
+    [/^View (\d+) more$/, (count) => tr("{count} more pages", { count })],
+    [/^Press (\S+)\+Enter to apply$/, (key) => tr("Press {key} + Enter to apply", { key })],
     [/^Remove (.+)$/, (name) => tr("Remove {name}", { name })],
     [/^Help for (.+)$/, (label) => tr("Help for {label}", { label })],
     [/^Shortcut (.+)$/, (keys) => tr("Shortcut {keys}", { keys })],

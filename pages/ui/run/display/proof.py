@@ -17,12 +17,12 @@ from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.view import View
 from pages.ui.widgets import style
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.controls.control import value
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
-_list = st.components.v2.component(
-    "decoding_explorer.checks",
+_list = component(
+    "checks",
     html="<ul></ul>",
     css=source("run/display/proof.css"),
     js=source("run/display/proof.js"),
