@@ -37,6 +37,8 @@ from core.figures import (
     spec_timeline_data,
     spec_verification,
     spec_verification_data,
+    spec_window,
+    spec_window_data,
 )
 from core.figures.base.labels import percentage, visible_token
 from core.figures.speculative.metrics import (
@@ -46,6 +48,7 @@ from core.figures.speculative.metrics import (
     spec_scoring_data,
 )
 from core.figures.speculative.same import identity_words, same_rounds_words
+from core.figures.speculative.sources.translation import made_of, spans
 from core.figures.speculative.time import verdict
 from core.figures.speculative.timeline import COLUMNS
 from core.figures.speculative.words import (
@@ -55,6 +58,7 @@ from core.figures.speculative.words import (
     emitted,
     kind_color,
     kind_words,
+    pending_of,
 )
 from tests.figures.looking import assert_sound, shapes_named, trace_named
 from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec, spec_model, timed
@@ -270,6 +274,27 @@ def test_a_tree_is_fed_once_and_each_sequence_is_a_path_of_it() -> None:
     assert list(expanded["shared"]) == [0, *(1 + depth for depth in step.depths)]
     drawn = [each for each in spec_feed(trace, at).data if each.name == "shared"]
     assert sum(len(each.x or ()) for each in drawn) == sum(expanded["shared"])
+
+
+def test_the_window_of_lookahead_is_that_of_the_record() -> None:
+    trace = make_spec(40, drafter="lookahead", draft_length=3, lookahead_window=4)
+    for at, step in enumerate(trace.rounds):
+        frame, window = spec_window_data(trace, at), step.window
+        assert window is not None
+        guessed = frame[~frame["predicted"] & (frame["level"] > 0)]
+        assert list(guessed["token_id"]) == [token for level in window.levels for token in level]
+        assert list(frame[frame["predicted"]]["token_id"]) == list(window.predicted)
+        # Each one follows a token one position before it, and those below the first a level above.
+        for row in frame.itertuples():
+            above = frame.iloc[row.after - 1] if row.after else None
+            assert (above is None) is (row.level == 0)
+            assert above is None or row.position == above["position"] + 1
+            assert row.level < 2 or above["level"] in (row.level - 1, 0)
+        assert frame["token_id"][0] == pending_of(trace, at)[0]
+    full = spec_window(trace, 5)
+    assert "4 n-grams join the pool" in full.layout.meta["alt"]
+    assert "has 1 of 3 levels" in spec_window(trace, 0).layout.meta["alt"]
+    assert spec_window(make_spec(), 0).layout.meta["alt"] == "This round read no window of guesses."
 
 
 def test_the_enumeration_adds_up_to_the_target() -> None:
@@ -535,3 +560,14 @@ def test_acceptance_by_draft_length_is_drawn_with_its_intervals_and_the_predicti
     assert list(rows["acceptance_low"]) == [0.6, 0.5] and list(rows["rounds"]) == [40, 25]
     bare = SWEEP._replace(alpha=None)
     assert all(trace.name != "predicted" for trace in spec_acceptance(bare, make_spec()).data)
+
+
+def test_tokens_of_two_tokenizers_stand_over_the_same_bytes_of_the_text():
+    draft, target = spans(["<E6><97>", "<A5>", "a", "", "b"], ["日", "a", "b"])
+    places = {span.text: (span.start, span.end) for span in draft}
+    assert places == {"<E6><97>": (0, 2), "<A5>": (2, 3), "a": (3, 4), "": (4, 5), "b": (5, 6)}
+    # A token without text moves both rows on, so that equal ends stay equal.
+    assert target == [(0, 3, "日"), (3, 4, "a"), (5, 6, "b")]
+    assert [made_of(span, draft) for span in target] == [["<E6><97>", "<A5>"], ["a"], ["b"]]
+    (whole,) = spans(["", "ab"], ["ab"])[1:]
+    assert whole == [(1, 3, "ab")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...decoding.counting import counted
+from ...decoding.counting import counted, sentences
 from ...decoding.many.methods import Cost, cost_of
 from ...decoding.many.types import ManyRuns
 from ...decoding.record.trace import Trace
@@ -52,7 +52,7 @@ def methods_caption(many: ManyRuns, paper: Paper = SCREEN) -> str:
 def _settings(trace: Trace) -> str:
     unsaid = {*_UNSAID, "seed"}
     words = config_caption(trace.model_id, trace.config, unsaid, draft_id=trace.draft_id)
-    return words.partition(" · ")[2].replace(" · ", ", ")
+    return words.partition(" · ")[2].replace(" · ", tr(", "))
 
 
 def forwards_words(cost: Cost) -> str:
@@ -102,7 +102,7 @@ def methods_verdict(many: ManyRuns) -> str:
                 greedy=costs[greedy].forwards,
             )
         )
-    return " ".join(words)
+    return tr(sentences(*words))
 
 
 def _in_sentence(trace: Trace) -> str:

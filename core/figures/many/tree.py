@@ -54,11 +54,11 @@ def many_tree_data(many: ManyRuns, *, first: int = 0, columns: int | None = None
             runs=counted(many.count, "run"),
             verdict=many_verdict(many),
         ),
-        "; ".join(
-            f"{counted(len(text.runs), 'run')}: {visible_token(whole_text(text.trace), 60)}"
+        tr("; ").join(
+            f"{tr(counted(len(text.runs), 'run'))}: {visible_token(whole_text(text.trace), 60)}"
             for text in many.texts[:4]
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme, many: [[(theme.accent, tr("fork"), "<b>▎</b>")]] * (len(many.texts) > 1),
 )
@@ -98,20 +98,13 @@ def many_tree(
         layout,
         theme,
         paper,
-        subtitle=" ".join(
-            filter(
-                None,
-                (
-                    tr(
-                        "Runs share a cell up to their first different token. A number before a "
-                        "token is the share of the fork's runs, in percent."
-                    ),
-                    tr("A run alone is named by {settings}.", settings=named)
-                    if _names_one(many)
-                    else "",
-                    tr("{number} rarer texts are left out.", number=left_out) if left_out else "",
-                ),
-            )
+        subtitle=(
+            tr(
+                "Runs share a cell up to their first different token. A number before a token is "
+                "the share of the fork's runs, in percent."
+            ),
+            tr("A run alone is named by {settings}.", settings=named) if _names_one(many) else "",
+            tr("{number} rarer texts are left out.", number=left_out) if left_out else "",
         ),
         frame=(tr("fork"), theme.accent),
         edged=True,

@@ -26,12 +26,15 @@ from ..base.marks import (
     overlaid,
     token_cells,
 )
-from ..base.measure import text_width
+from ..base.measure import markup_width, text_width
 from ..base.paper import SCREEN, SMALL, Paper
 from ..base.sheet import Properties, Sheet
 from ..base.theme import LIGHT, Theme
+from .words import pending_of
 
 _LEFT, _RIGHT, _HEAD = 80, 70, 1.0
+# Gap between a row and its length, px.
+_BEHIND = 6
 # Height of a row in px and columns of a token, for vertical tokens in narrow cells.
 _UPRIGHT_ROW, _UPRIGHT_LIMIT = 54, 6
 # Width of the block of cached tokens, in tokens.
@@ -56,20 +59,24 @@ def feed_words(trace: Trace, at: int) -> str:
     """Return the number of tokens that this engine feeds beyond those in the figure; plain text."""
     if not 0 <= at < len(trace.rounds):
         return ""
-    return tr(fed_again(*_scored(trace, at)[:3], trace.rounds[at].parents or None))
+    step = trace.rounds[at]
+    words = [tr(fed_again(*_scored(trace, at)[:3], step.parents or None))]
+    if step.window is not None:
+        words.append(
+            tr(
+                "The same forward also reads the window above ({tokens}), none of which attends "
+                "to a draft.",
+                tokens=counted(step.window.size, "guessed token"),
+            )
+        )
+    return " ".join(filter(None, words))
 
 
 def _scored(trace: Trace, at: int) -> tuple[int, int, list[int], list[str]]:
     """Return the tokens that a round scores: number in the cache, the unread token, ids of the
     drafted tokens, and texts of all but the cached ones.
     """
-    step = trace.rounds[at]
-    before = next((step for step in reversed(trace.rounds[:at]) if step.token_ids), None)
-    positions = trace.prompt_step.positions if trace.prompt_step else ()
-    pending, text = (trace.prompt_ids[-1], "") if trace.prompt_ids else (0, "")
-    if before is not None or positions:
-        last = positions[-1] if before is None else before.extra or before.accepted[-1]
-        pending, text = last.token_id, last.text
+    step, (pending, text) = trace.rounds[at], pending_of(trace, at)
     return (
         step.target_cache.before,
         pending,
@@ -103,7 +110,7 @@ def spec_feed_data(trace: Trace, at: int) -> TableRows:
     ),
     alt=lambda at, groups: (
         tr("Drawing of what is fed to the target in round {round}.", round=nth(at)),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "{way} feeds {sequences} with {new} new tokens behind {cached} cached ones",
                 way=tr(NAMES[scoring]),
@@ -113,7 +120,7 @@ def spec_feed_data(trace: Trace, at: int) -> TableRows:
             )
             for scoring, rows in groups
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme: [
         [
@@ -139,7 +146,9 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
         y += len(rows)
     width = len(groups[0][1][0].row.token_ids)
     texts = _scored(trace, at)[3]
-    pitch = (paper.width - _LEFT - _RIGHT) / (width + _BLOCK)
+    lengths = [text_width(_length(line), 11) for _, group in groups for line in group]
+    right = max(_RIGHT, round(max(lengths)) + _BEHIND + 2)
+    pitch = (paper.width - _LEFT - right) / (width + _BLOCK)
     limit = max(3, min(9, 70 // width))
     longest = max(text_width(visible_token(text, limit), SMALL, "mono") for text in texts)
     upright = longest + 4 > pitch
@@ -151,7 +160,7 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
         meta={"shown": [span_key("round", at)]},
         plot_height=round((_UPRIGHT_ROW if upright else 30) * y),
         left=_LEFT,
-        right=_RIGHT,
+        right=right,
         above=32,
         below=34,
         key_offset=10,
@@ -178,9 +187,11 @@ def _add_group(
 ) -> None:
     theme, angle = sheet.theme, -90 if upright else 0
     new_tokens = tr(counted(sum(line.row.new for line in lines), "new token"))
-    fed = f"{tr(counted(len(lines), 'sequence'))}, {new_tokens}".replace(" ", NBSP)
-    heading = f"<b>{tr(NAMES[scoring]).replace(' ', NBSP)}</b>:{NBSP}{fed}"
-    label_bar(sheet, lines[0].y - 0.5, heading, yshift=1)
+    name, sequences = f"<b>{tr(NAMES[scoring])}</b>", tr(counted(len(lines), "sequence"))
+    headings = [f"{name}: {sequences}, {new_tokens}", f"{name}: {sequences}", name]
+    room = sheet.room + sheet.right
+    heading = next((text for text in headings if markup_width(text) <= room), name)
+    label_bar(sheet, lines[0].y - 0.5, heading.replace(" ", NBSP), yshift=1)
     cached, ink = [line for line in lines if line.row.cached], theme.text_on(theme.rest)
     sheet.traces.append(
         token_cells(
@@ -214,10 +225,13 @@ def _add_group(
             "hoverinfo": "skip",
         }
     )
-    where = {"xref": "paper", "xanchor": "left", "xshift": 6}
+    where = {"xref": "paper", "xanchor": "left", "xshift": _BEHIND}
     for line in lines:
-        length = tr("length {length}", length=line.row.length)
-        add_note(sheet, "length", length, 1, line.y, size=11, color=theme.muted, **where)
+        add_note(sheet, "length", _length(line), 1, line.y, size=11, color=theme.muted, **where)
+
+
+def _length(line: _FedLine) -> str:
+    return tr("length {length}", length=line.row.length)
 
 
 def _tokens(

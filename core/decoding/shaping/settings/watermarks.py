@@ -11,6 +11,7 @@ from ...errors import ConfigError
 from ...record.bounds import MAX_COUNT
 from ...validation import Interval, brief, require_choice, require_whole
 from ..spec import SettingSpec, SliderRange, setting
+from .bias import first_of
 from .penalties import Penalties
 
 SCHEMES = ("lefthash", "selfhash")
@@ -60,8 +61,7 @@ def keys_in(text: str) -> list[Any]:
 
 def key_words(keys: Sequence[int]) -> str:
     """Return keys as captions show them."""
-    shown = ", ".join(map(str, keys[:3]))
-    return f"{shown} and {len(keys) - 3} more" if len(keys) > 3 else shown
+    return first_of([*map(str, keys)], 3)
 
 
 def _read_scheme(owner: str, name: str, value: object) -> str:
