@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
+from torch.nn import functional as F
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText
 
 from tests.models.builders import SLIDING_WINDOW, tiny_tokenizer
@@ -158,8 +159,10 @@ def mtp_folder(name: str, where: Path, *, seed: int = 0, vocab: int = VOCAB) -> 
         auto = AutoModelForImageTextToText if name == "step3p7" else AutoModelForCausalLM
         model = auto.from_config(deeper)
         with torch.no_grad():
+            # A logit's spread is about its row's length, as hidden states are normed.
             head = model.get_output_embeddings().weight
-            head[[at for at in range(len(head)) if at not in LIKELY and vocab > 9]] *= 0.05
+            lengths = [4.0 if at in LIKELY or vocab < 9 else 0.4 for at in range(len(head))]
+            head.copy_(F.normalize(head) * torch.tensor(lengths)[:, None])
         model.save_pretrained(where)
         weights = load_file(where / _FILE)
         for k in range(kind.layers):
