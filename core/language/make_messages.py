@@ -1,8 +1,8 @@
 """Extract the texts to translate, update the catalogues, and compile them.
 
 `make messages` runs this. A text is extracted if the code marks it (`tr`, `trn`, `N_`, `Message`),
-counts with it (`counted`, `place_of`), or declares it where code finds it: the glossary, the
-lessons, the examples of the menu, the words in a component's HTML and scripts.
+counts with it (`counted`, `place_of`), or declares it where code finds it: options, settings, the
+glossary, lessons, the examples of the menu, the words in a component's HTML and scripts.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ..decoding.methods import METHODS
 from ..decoding.shaping.config import SETTINGS
 from ..installation import ROOT
 from .catalogue import DOMAIN, ENGLISH, LANGUAGES, LOCALES, SCRIPT_TEXTS
+from .message import Message as Declared
 
 # A text, or its singular and its plural.
 MessageId: TypeAlias = str | tuple[str, str]
@@ -39,6 +40,8 @@ def texts() -> Iterator[tuple[MessageId, str]]:
     """Yield every text with its file."""
     for path, tree in _python():
         yield from _of(path, _of_python(tree))
+        if path.is_relative_to(ROOT / "core" / "cli"):
+            yield from _of(path, _of_options(tree))
     yield from script_texts()
     yield from _of(ROOT / "core/decoding/methods.py", _of_settings())
     for path in sorted((ROOT / "assets" / "lessons").glob("*.yaml")):
@@ -71,6 +74,8 @@ def _of_settings() -> Iterator[str]:
         config = method.config
         yield from (config.method.replace("_", " "), config.words, method.against_model)
         yield from (field.name.replace("_", " ") for field in fields(config))
+        helps = (field.metadata.get("help", "") for field in fields(config))
+        yield from (text for text in helps if not isinstance(text, Declared) or not text.values)
     for spec in SETTINGS.values():
         yield from (spec.name, spec.label, spec.help, spec.absent, spec.group)
         if spec.lines:
@@ -120,6 +125,16 @@ def _of_call(call: ast.Call) -> Iterator[MessageId]:
         yield from _places(given[3])
     elif (owner, name) == ("table", "draw"):
         yield from _columns(call)
+
+
+def _of_options(tree: ast.AST) -> Iterator[str]:
+    """Yield the help of a command's options, and the titles of their groups."""
+    for call in ast.walk(tree):
+        name = getattr(getattr(call, "func", None), "attr", "")
+        if isinstance(call, ast.Call) and name == "add_argument":
+            yield from (_text(word.value) for word in call.keywords if word.arg == "help")
+        elif isinstance(call, ast.Call) and name == "add_argument_group":
+            yield _text(call.args[0])
 
 
 def _places(what: str) -> Iterator[str]:
