@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from ...decoding.config import MethodConfig
 from ...decoding.counting import at_step, counted, nth
 from ...decoding.errors import ConfigError
 from ...decoding.files import write_file
 from ...decoding.record.forks import MOST_GROWN
-from ...decoding.record.steps import Candidate, TokenStep
+from ...decoding.record.steps import TokenStep
 from ...decoding.record.trace import Trace
 from ...decoding.record.tree import MAX_RUNS, RunTree
 from ...decoding.validation import brief
-from ...language import N_, Message, Plural, tr
+from ...language import N_, Message, tr
 from ..method import stream
+from ..new_tokens import candidates_of, tokens_of, with_seed
 from ..output import require_writable, say, say_written, writing, written
 from .check import load_as
 from .decode import interrupted_by_user, print_summary
@@ -146,7 +144,7 @@ def _grow(args: Namespace, tree: RunTree, place: int) -> int:
         )
     _require_own_dice(args, option)
     parent, at = tree.branches[place].trace, args.at - 1
-    candidates = sorted(_candidates(args, parent), key=lambda candidate: candidate.rank)
+    candidates = sorted(candidates_of(args, parent), key=lambda candidate: candidate.rank)
     ids = [c.token_id for c in candidates[: args.top] if c.token_id != parent.token_ids[at]]
     _require_room(args, tree, 1 if args.top is None else len(ids))
     model = _load(args, parent)
@@ -270,31 +268,15 @@ def _write(file: str, tree: RunTree) -> None:
     say_written(file)
 
 
-def _candidates(args: Namespace, parent: Trace) -> Sequence[Candidate]:
-    """The candidates of the step of --at."""
-    steps = parent.token_steps
-    if not 1 <= args.at <= len(steps):
-        raise ConfigError(
-            Plural(
-                "--rank, --top and --above read a token's step, and the run has {count} such step.",
-                "--rank, --top and --above read a token's step, and the run has {count} such "
-                "steps.",
-                len(steps),
-            )
-        )
-    step: TokenStep = steps[args.at - 1]
-    return step.candidates
-
-
 def _go_on(args: Namespace, parent: Trace) -> Trace:
     from ... import check
     from ...decoding.autoregressive.branches import branch, single_token_config
 
     config = single_token_config(parent.config)
     if args.seed is not None:
-        config = _with_seed(config, args.seed)
+        config = with_seed(config, args.seed)
     model = _load(args, parent)
-    given = _given(args, parent, model)
+    given = tokens_of(args, parent, model)
     with interrupted_by_user() as interrupted:
         trace = branch(
             model, parent, args.at - 1, given, config=config, on_step=stream,
@@ -316,15 +298,6 @@ def _say_forced(step: TokenStep, model: Any) -> None:
         say(tr("[step {step}, {token}: {words}]", step=nth(step.index), token=token, words=words))
 
 
-def _with_seed(config: MethodConfig, seed: int) -> MethodConfig:
-    if not hasattr(config, "seed"):
-        words = Message(config.words)
-        raise ConfigError(Message("--seed does nothing in {method}; leave it out.", method=words))
-    changed: Any = config
-    reseeded: MethodConfig = replace(changed, seed=seed)
-    return reseeded
-
-
 def _model_of(args: Namespace, parent: Trace) -> str:
     """Return the model's name; an untrusted file may only choose an embedded model."""
     if args.model is None and not parent.model_id.startswith("embedded:"):
@@ -335,32 +308,3 @@ def _model_of(args: Namespace, parent: Trace) -> str:
             )
         )
     return args.model or parent.model_id
-
-
-def _given(args: Namespace, parent: Trace, model: Any) -> Sequence[int]:
-    """Return the ids of the new tokens to put at the step; empty if only the seed changes."""
-    if args.token_id is not None:
-        return list(args.token_id)
-    if args.text is not None:
-        from ...decoding.loop.text import encode_continuation
-
-        if not args.text:
-            raise ConfigError(N_("--text is empty; give the text that stands there."))
-        return encode_continuation(model, args.text)
-    if args.rank is None:
-        if args.seed is None:
-            raise ConfigError(
-                N_("Nothing differs; give --text, --token-id, --rank, --top, --above or --seed.")
-            )
-        return ()
-    candidates = _candidates(args, parent)
-    matches = [c.token_id for c in candidates if c.rank == args.rank]
-    if not matches:
-        raise ConfigError(
-            Message(
-                "--rank {rank} is none of the {count} candidates that the step holds.",
-                rank=args.rank,
-                count=len(candidates),
-            )
-        )
-    return matches
