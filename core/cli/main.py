@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import signal
 import sys
@@ -165,9 +164,7 @@ def _interruptible() -> Iterator[None]:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # The terminal's encoding may lack characters of a text, or of what a model writes.
-        sys.stdout.reconfigure(errors="backslashreplace")
+    output.replace_unencodable()
     parser = build_parser()
     with argparse_translated():
         args = parser.parse_args(argv)

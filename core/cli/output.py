@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
+import io
 import os
 import sys
 from argparse import ArgumentParser
@@ -13,13 +15,15 @@ from tempfile import TemporaryDirectory
 
 from ..decoding.errors import ConfigError, DecodingError
 from ..decoding.files import shown, unwritable
-from ..language import LANGUAGES, N_, Message, tr
+from ..language import LANGUAGES, N_, Message, current, tr
 from ..language.catalogue import ENGLISH
 from ..language.columns import cut, text_columns
 
 STDOUT = "-"
 # Error codes of a stream without a reader, on a full disk, or closed.
 BROKEN = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
+# Marks of translations that the encodings of their languages lack.
+_PLAIN_MARKS = {"−": "-", "·": "-", "\u00a0": " "}
 NO_MEMORY = N_(
     "There was too little memory: give the program more (ulimit -v, a container's limit), or take "
     "a smaller model, fewer tokens or fewer runs."
@@ -132,6 +136,25 @@ def printable(language: str) -> str:
         except (UnicodeEncodeError, LookupError):
             return ENGLISH
     return language
+
+
+def _plain_mark(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Return the replacement of a character that an encoding lacks, as codecs ask for it."""
+    if isinstance(error, UnicodeEncodeError):
+        if plain := _PLAIN_MARKS.get(error.object[error.start]):
+            return plain, error.start + 1
+    return codecs.backslashreplace_errors(error)
+
+
+codecs.register_error("decoding_explorer.plain_mark", _plain_mark)
+
+
+def replace_unencodable() -> None:
+    """Let the streams replace characters that their encoding lacks, as a model may write any."""
+    errors = "backslashreplace" if current() == ENGLISH else "decoding_explorer.plain_mark"
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=errors)
 
 
 def say(sentence: str) -> None:

@@ -33,7 +33,7 @@ from ...decoding.shaping.config import SETTINGS, WATERMARKS, Shaping, parts_of
 from ...figures.base.labels import NBSP
 from ...figures.guided.watermark import verdict
 from ...language import N_, Message, tr
-from ...language.columns import left, right
+from ...language.columns import left, right, text_columns
 from ...traces.bounded_file import file_bytes, text_of
 from ..loading import load
 from ..method import add_shaping, given
@@ -196,8 +196,8 @@ def _print(
     names = [tr("surprisal"), tr("rank"), tr("entropy"), *(quoted(pin.text) for pin in pins)]
     names += [quoted(word.word)] if word else []
     names += ["KL", tr("favourites")] if divergence else []
-    heads = " ".join(right(name, 9) for name in names)
-    print(f"{right(tr('at'), 5)}  {left(tr('token'), 16)} {heads}")
+    widths = [max(9, text_columns(name)) for name in names]
+    print(f"{right(tr('at'), 5)}  {left(tr('token'), 16)} {_row(names, widths)}")
     first, probs = len(trace.prompt_ids), word.probs if word else ()
     for token in tokens:
         cells = ["-"] * 3
@@ -213,8 +213,8 @@ def _print(
             row = divergence.tokens[token.place - 1]
             cells += [f"{row.kl:.3g}", _favourites(row)]
         favourite = f"  {token.expected[0].text!r}" if token.expected and not divergence else ""
-        line = " ".join(right(cell, 9) for cell in cells)
-        print(f"{nth(token.place):5}  {left(quoted(token.text, 16), 16)} {line}{favourite}")
+        text = left(quoted(token.text, 16), 16)
+        print(f"{nth(token.place):5}  {text} {_row(cells, widths)}{favourite}")
     print(_summary(totals_of(tokens)))
     if divergence:
         print(
@@ -228,6 +228,10 @@ def _print(
         )
     for note in trace.notes:
         say(tr(note.words))
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return " ".join(right(cell, width) for cell, width in zip(cells, widths, strict=True))
 
 
 def _favourites(row: TokenDivergence) -> str:
