@@ -140,9 +140,9 @@ def printable(language: str) -> str:
 
 def _plain_mark(error: UnicodeError) -> tuple[str | bytes, int]:
     """Return the replacement of a character that an encoding lacks, as codecs ask for it."""
-    if isinstance(error, UnicodeEncodeError):
-        if plain := _PLAIN_MARKS.get(error.object[error.start]):
-            return plain, error.start + 1
+    missing = error.object[error.start] if isinstance(error, UnicodeEncodeError) else ""
+    if plain := _PLAIN_MARKS.get(missing):
+        return plain, error.start + 1
     return codecs.backslashreplace_errors(error)
 
 
