@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import platform
 import warnings
 from importlib import import_module
 from importlib.metadata import version
@@ -37,24 +36,16 @@ def main() -> None:
     import torch
 
     from benchmarks.decoding import MEASURE
+    from benchmarks.machine import processor
 
     torch.set_num_threads(args.threads)
     MEASURE.only = args.only
     if args.processor_time:
         MEASURE.clock = process_time
-    print(f"torch {torch.__version__}, transformers {version('transformers')}, {_processor()}")
+    print(f"torch {torch.__version__}, transformers {version('transformers')}, {processor()}")
     for subject in args.subjects or SUBJECTS:
         module = import_module(f"benchmarks.{subject}")
         module.run() if subject == "memory" else module.run(args.repeats)
-
-
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            model = next(line for line in lines if line.startswith("model name"))
-            return model.partition(":")[2].strip()
-    except (OSError, StopIteration):
-        return platform.processor() or "unknown processor"
 
 
 if __name__ == "__main__":

@@ -1,19 +1,23 @@
 """Ledger of every kind of draft: times of a round's parts, acceptance, and the speed-up expected by
 Leviathan et al. 2023 against the measured one.
 
-`python -m benchmarks.draft_ledger` prints the table of docs/drafts.md; with names of kinds it
-prints their rows alone. Speculative and target-only runs take turns.
+`python -m benchmarks.draft_ledger` prints the tables of docs/drafts.md; with names of kinds it
+prints their rows alone. Speculative and target-only runs take turns. `--help` lists the options.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
+from argparse import Namespace
 from statistics import fmean
 from typing import Any, NamedTuple
 
 import torch
 
+from benchmarks.machine import machine
 from core import ModelError, Shaping, Speculative, load_model
+from core.decoding.counting import counted
 from core.decoding.speculative.measurement.measure import compare
 from core.decoding.speculative.measurement.metrics import (
     acceptance_rate,
@@ -30,7 +34,7 @@ PROMPTS = (
     "A list of colors: red, blue,",
     "What is 17 + 25? Let us count: 17 + 25 is",
 )
-TOKENS, REPEATS = 64, 3
+TOKENS, REPEATS, TEMPERATURES = 64, 3, (0.0, 1.0)
 KINDS: dict[str, dict[str, Any]] = {
     "chain": {},
     "chain, block": {"acceptance": "block"},
@@ -90,37 +94,60 @@ def predicted(comparison: Comparison) -> float | None:
     return None if mean is None else expected_speedup(mean, trace.rounds, comparison.costs)
 
 
-def measured(settings: dict[str, Any], temperature: float) -> Measured:
+def measured(settings: dict[str, Any], temperature: float, options: Namespace) -> Measured:
     """Return the comparisons of a kind.
 
     Raises:
-        ModelError: a model isn't installed.
+        ModelError: a model isn't installed, or doesn't fit on the device.
     """
     drafter = settings.get("drafter", "model")
-    target = load_model(TARGETS.get(drafter, "embedded:target"))
-    draft = load_model(DEFAULT_DRAFTS[drafter]) if drafter in DEFAULT_DRAFTS else None
+    target = _loaded(TARGETS.get(drafter, "embedded:target"), options)
+    draft = _loaded(DEFAULT_DRAFTS[drafter], options) if drafter in DEFAULT_DRAFTS else None
     config = Speculative(
-        max_new_tokens=TOKENS, shaping=Shaping(temperature=temperature), **settings
+        max_new_tokens=options.tokens, shaping=Shaping(temperature=temperature), **settings
     )
-    each = (compare(target, prompt, config, draft, repeats=REPEATS) for prompt in PROMPTS)
+    each = (compare(target, prompt, config, draft, repeats=options.repeats) for prompt in PROMPTS)
     return Measured([comparison for comparison in each if comparison is not None])
 
 
-def main(names: list[str]) -> None:
+def _loaded(where: str, options: Namespace) -> Any:
+    return load_model(where, dtype=options.dtype, device=options.device)
+
+
+def main(arguments: list[str] | None = None) -> None:
     """Print a table for each temperature."""
-    for temperature in (0.0, 1.0):
-        print(f"\nTemperature {temperature:g}, {torch.get_num_threads()} threads\n")
+    options = _parser().parse_args(arguments)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    runs = counted(options.repeats, "run")
+    print(f"{machine(options.device)}, {options.tokens} tokens, {runs} a prompt")
+    for temperature in options.temperatures:
+        print(f"\nTemperature {temperature:g}:\n")
         print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
         for name, settings in KINDS.items():
-            if names and name not in names:
+            if options.kinds and name not in options.kinds:
                 continue
             try:
-                cells = measured(settings, temperature).row()
+                cells = measured(settings, temperature, options).row()
             except ModelError as error:
                 print(f"{name} was not measured: {error}", file=sys.stderr)
                 continue
             print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.draft_ledger", description=__doc__)
+    parser.add_argument("kinds", nargs="*", choices=[*KINDS, []], help="default: all")
+    parser.add_argument("--device", default=None, help="cpu when left out; cuda, cuda:1, mps")
+    parser.add_argument("--dtype", default=None, help="of the weights, such as bfloat16")
+    parser.add_argument("--tokens", type=int, default=TOKENS, help="of a run")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="runs of each prompt")
+    parser.add_argument("--threads", type=int, default=0, help="of torch; 0: its own choice")
+    parser.add_argument(
+        "--temperatures", type=float, nargs="+", default=list(TEMPERATURES), metavar="T"
+    )
+    return parser
+
+
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

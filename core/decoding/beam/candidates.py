@@ -152,10 +152,8 @@ def _over_all(
     """Choose by the same call as transformers, on a tensor of the same shape: ties and draws are
     equal too.
     """
-    rows, vocab = log_probs.shape
-    flat = (log_probs + before).flatten()
-    if rows < beams:
-        flat = torch.cat([flat, flat.new_full(((beams - rows) * vocab,), NOTHING)])
+    vocab = log_probs.shape[-1]
+    flat = _flat(log_probs, before, beams)
     count = min(count, len(flat))
     if generator is None:
         values, places = torch.topk(flat, count)
@@ -172,6 +170,26 @@ def _over_all(
         )
     places = torch.multinomial(torch.softmax(flat, dim=-1), count, generator=generator)
     return flat[places], places
+
+
+def _flat(log_probs: Tensor, before: Tensor, beams: int) -> Tensor:
+    """Return the sums of all continuations; rows that have ended give none."""
+    rows, vocab = log_probs.shape
+    flat = (log_probs + before).flatten()
+    missing = flat.new_full(((beams - rows) * vocab,), NOTHING)
+    return torch.cat([flat, missing]) if rows < beams else flat
+
+
+def draw_order_numbers(
+    log_probs: Tensor, sums: Sequence[float], beams: int, generator: torch.Generator
+) -> Tensor:
+    """Return `[rows, vocab]` numbers: `choose` draws the largest first.
+
+    `torch.multinomial` without replacement divides the probabilities by exponential noise.
+    """
+    flat = _flat(log_probs, torch.tensor(sums)[:, None], beams)
+    noise = torch.empty_like(flat).exponential_(1, generator=generator)
+    return (torch.softmax(flat, dim=-1) / noise)[: log_probs.numel()].view_as(log_probs)
 
 
 def _best_by_blocks(log_probs: Tensor, before: Tensor, count: int) -> tuple[Tensor, Tensor] | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -20,13 +21,15 @@ from ..errors import DecodingError
 from ..loop.run import read_again
 from ..protocol import LanguageModel
 from ..record.trace import Trace
-from .candidates import choose, less_taken, looked_at, shaper_of
+from .candidates import choose, draw_order_numbers, less_taken, looked_at, shaper_of
 from .config import BeamSearch
 from .replay import best_row, replay
 from .types import BeamStep
 
 # Distance below the best candidate in nats; lower sums may underflow float32.
 _FAINT = 45.0
+# Relative rounding of a probability in float32, whose sum is over other numbers here.
+_ROUNDING = 1e-6
 
 
 class Rescoring:
@@ -136,6 +139,7 @@ class Rescoring:
         """
         beams = self._config.num_beams // self._config.num_beam_groups
         least = torch.stack([row.least(widely) for row in rows])
+        before = self._generator.clone_state() if self._generator else None
         count = min(self._most, beams * least.shape[-1])
         try:
             choice = choose(least, sums, beams, count, self._generator)
@@ -147,10 +151,19 @@ class Rescoring:
         groups = {step.groups[row.at] for row in rows}
         listed = [c for c in step.candidates if step.group_of(c) in groups]
         recorded = _clear((c.cum_logprob, c.rank, c.parent, c.token_id) for c in listed)
-        if self._generator:
-            return recorded == again
-        # Equal sums may rank in either order.
-        return {entry[1:] for entry in recorded} == {entry[1:] for entry in again}
+        if recorded == again:
+            return True
+        if {entry[1:] for entry in recorded} != {entry[1:] for entry in again}:
+            return False
+        if before is None:
+            return True  # Equal sums may rank in either order.
+        if [entry[0] for entry in recorded] != [entry[0] for entry in again]:
+            return False
+        # The order of two draws may hang on the rounding of the softmax over all tokens.
+        numbers = draw_order_numbers(least, sums, beams, before)
+        indices = {row.at: index for index, row in enumerate(rows)}
+        drawn = [float(numbers[indices[row], token]) for _, row, token in recorded]
+        return all(later <= sooner * (1 + _ROUNDING) for sooner, later in pairwise(drawn))
 
     def _row(self, step: BeamStep, at: int, logits: Tensor, path: Sequence[int]) -> _Row:
         """Return a row of the beam with its numbers compared."""

@@ -7,10 +7,12 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+import torch
 
 from core import BeamSearch, Shaping, Trace, check, collect
 from core.decoding.beam.model_checks import DRAWN
 from core.decoding.shaping.config import PENALTIES, STATEFUL, WARPERS
+from core.models.scripted import ScriptedModel
 from core.models.transformers_model import TransformersModel
 from tests.decoding.beam.beams import ARCHITECTURES, random_case
 from tests.decoding.checks.forging import failed as _failed
@@ -93,6 +95,31 @@ def test_a_rank_that_no_draw_gives_is_refused() -> None:
     *others, last = honest.beam_steps[2].candidates
     moved = (*others, last._replace(rank=last.rank + 1))
     assert _failed(forge(honest, 2, candidates=moved), _model()) == {DRAWN}
+
+
+def _first_two_exchanged(trace: Trace) -> Trace:
+    first, second, *others = trace.beam_steps[0].candidates
+    exchanged = second._replace(rank=1), first._replace(rank=2)
+    return forge(trace, 0, candidates=(*exchanged, *others))
+
+
+@pytest.mark.parametrize("lead", [0.0, 1e-3])
+def test_rounding_decides_the_order_of_a_tie_alone(lead: float) -> None:
+    # Probabilities in proportion to the noise: all tokens tie, the first drawn one by its lead.
+    beams, vocab = 2, 8
+    noise = torch.empty(beams * vocab).exponential_(1, generator=torch.Generator().manual_seed(5))
+    config = BeamSearch(num_beams=beams, max_new_tokens=1, do_sample=True, seed=5)
+    logits = noise[:vocab].log()
+
+    def search() -> tuple[ScriptedModel, Trace]:
+        model = ScriptedModel({(): logits}, given="logits", eos=None)
+        return model, collect(model, [1], config)
+
+    _, trace = search()
+    logits[trace.beam_steps[0].candidates[0].token_id] += lead
+    model, trace = search()
+    assert _failed(trace, model) == set()
+    assert (DRAWN in _failed(_first_two_exchanged(trace), model)) == (lead > 0)
 
 
 @pytest.mark.parametrize("groups", [1, 2])
