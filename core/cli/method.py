@@ -133,7 +133,7 @@ class _ShapingHelp(Message):
         text = "; ".join(sentence[0].lower() + sentence[1:] for sentence in sentences)
         message = str.__new__(cls, f"{text} (default: {default})".replace("%", "%%"))
         message.template = _WITH_DEFAULT
-        message.values = {"help": Message(spec.help), "default": default}
+        message.values = {"help": Message(spec.help), "default": Message(default)}
         return message
 
     def translated(self, language: str) -> str:

@@ -61,7 +61,8 @@ def keys_in(text: str) -> list[Any]:
 def key_words(keys: Sequence[int]) -> str:
     """Return keys as captions show them."""
     shown = ", ".join(map(str, keys[:3]))
-    return f"{shown} and {len(keys) - 3} more" if len(keys) > 3 else shown
+    more = len(keys) - 3
+    return Message("{names} and {number} more", names=shown, number=more) if more > 0 else shown
 
 
 def _read_scheme(owner: str, name: str, value: object) -> str:
