@@ -13,6 +13,7 @@ from urllib.parse import quote
 import plotly.graph_objects as go
 from pandas import isna
 
+from ..decoding.counting import sentences
 from ..decoding.version import VERSION
 from ..figures.base.labels import exact_plain, plain_name
 from ..figures.base.paper import Paper
@@ -83,7 +84,7 @@ class Archive:
         if part.data is not None:
             self.files[f"figures/{name}.csv"] = csv_file(part.table(figure))
         caption = exact_plain(figure.layout.meta["caption"])
-        self.files[f"figures/{name}.caption.txt"] = f"{ended(drawn.title)} {caption}\n".encode()
+        self.files[f"figures/{name}.caption.txt"] = f"{_captioned(drawn.title, caption)}\n".encode()
         self.files[f"figures/{name}.alt.txt"] = f"{drawn.alt}\n".encode()
         self.figures.append((name, drawn.title, caption, drawn.alt))
 
@@ -148,7 +149,7 @@ class Archive:
 
     def _latex(self) -> str:
         body = [
-            latex.figure(f"figures/{name}.pdf", f"{ended(title)} {caption}", name, self.paper.mm)
+            latex.figure(f"figures/{name}.pdf", _captioned(title, caption), name, self.paper.mm)
             for name, title, caption, _ in self.figures
         ]
         body += [latex.table(*_first_rows(caption, frame)) for caption, frame in self.tables]
@@ -157,14 +158,19 @@ class Archive:
     def _citation(self) -> str:
         subject, prompt = self.subject, ""
         if subject.prompt:
-            prompt = tr("prompt “{prompt}”", prompt=plain_name(subject.prompt, _PROMPT))
-        note = ". ".join(filter(None, [plain_name(subject.caption, None), subject.models, prompt]))
+            prompt = f"prompt “{plain_name(subject.prompt, _PROMPT)}”"
+        note = ". ".join(filter(None, [plain_name(subject.cited, None), subject.models, prompt]))
         fields = ["  title = {{Decoding Explorer}}", f"  version = {{{VERSION}}}"]
         fields += [f"  note = {{{latex.bibtex(note)}}}"]
         year = self.subject.created[:4]
         fields += [f"  year = {{{year}}}"] if year.isascii() and year.isdigit() else []
         fields += [f"  url = {{{quote(self.link, safe=_IN_ADDRESS)}}}"] if self.link else []
         return "@software{decodingexplorer,\n" + ",\n".join(fields) + "\n}\n"
+
+
+def _captioned(title: str, settings: str) -> str:
+    """Return a figure's title and settings as one caption."""
+    return tr(sentences(ended(title), settings))
 
 
 def _first_rows(caption: str, frame: DataFrame) -> tuple[DataFrame, str]:

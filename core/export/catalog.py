@@ -24,6 +24,7 @@ from ..evaluation.sweep.types import BudgetSweep
 from ..figures.base.figure import Figure
 from ..figures.base.grid import columns_for, wide_columns
 from ..figures.base.paper import Paper
+from ..figures.base.window import even_span
 from ..figures.beam.window import windows
 from ..figures.opening import contested_step, telling_node, telling_place, telling_token
 from ..figures.speculative.timeline import COLUMNS, rounds_for
@@ -145,7 +146,7 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
     steps, opens = trace.token_steps, contested_step(trace)
 
     def heatmap(at: int, paper: Paper) -> Part:
-        columns = columns_for(paper.width)
+        columns = even_span(len(steps), columns_for(paper.width))
         return of_figure(
             "heatmap",
             figures.probability_heatmap,
@@ -155,8 +156,8 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
             selected=at,
         )
 
-    def wide(name: str, draw: Figure[...], at: int, paper: Paper) -> Part:
-        columns = wide_columns(paper.width)
+    def wide(name: str, draw: Figure[...], count: int, at: int, paper: Paper) -> Part:
+        columns = even_span(count, wide_columns(paper.width))
         return of_figure(name, draw, trace, first=at // columns * columns, columns=columns)
 
     yield Entry("heatmap", heatmap, "step", len(steps), opens)
@@ -182,8 +183,8 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
         yield _all("state", of_figure("state", figures.sampler_state, trace))
     yield from _of_constraint(trace)
     read = len(trace.prompt_step.positions) if trace.prompt_step else 0
-    yield Entry("prompt", partial(wide, "prompt", figures.prompt_reading), "position", read)
-    favourites = partial(wide, "favourites", figures.reading_favourites)
+    yield Entry("prompt", partial(wide, "prompt", figures.prompt_reading, read), "position", read)
+    favourites = partial(wide, "favourites", figures.reading_favourites, read + len(steps))
     yield Entry("favourites", favourites, "position", read + len(steps))
     yield _all("time", of_figure("time", figures.timing, [("This run", trace)]))
 
@@ -219,7 +220,7 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
     count, opens = len(trace.rounds), (telling_token(trace) or (0, 0))[0]
 
     def timeline(at: int, paper: Paper) -> Part:
-        columns = min(COLUMNS, rounds_for(paper.width, trace))
+        columns = even_span(count, min(COLUMNS, rounds_for(paper.width, trace)))
         return of_figure(
             "timeline", figures.spec_timeline, trace, first=at // columns * columns, columns=columns
         )
@@ -271,7 +272,7 @@ def _of_canvas(trace: Trace) -> Iterator[Entry]:
     count, places = len(canvas_steps(trace)), canvas_steps(trace)[0].limit if trace.steps else 0
 
     def canvas(at: int, paper: Paper) -> Part:
-        columns = wide_columns(paper.window)
+        columns = even_span(count, wide_columns(paper.window))
         looks = {"first": at // columns * columns, "columns": columns}
         return of_figure("canvas", figures.canvas_fill, trace, **looks)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+from unicodedata import east_asian_width
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -68,7 +69,7 @@ _PREAMBLE = r"""\documentclass{article}
 \usepackage{lmodern}
 %(declared)s\else
 \usepackage{fontspec}
-\fi
+%(asian)s\fi
 \usepackage{graphicx}
 \usepackage{booktabs}
 \usepackage{array}
@@ -76,6 +77,15 @@ _PREAMBLE = r"""\documentclass{article}
 \usepackage[margin=25mm]{geometry}
 \begin{document}
 """
+
+# Packages with the rules for line breaks, and a font. Not switched on: a machine without package or
+# font couldn't compile the document.
+_ASIAN = r"""%% The default font has no Japanese or Korean characters: TeX leaves them out.
+%% Uncomment the line of your TeX, and name a font of your machine (Debian: fonts-noto-cjk):
+%% \usepackage{xeCJK}\setCJKmainfont{%(font)s} %% XeLaTeX, Tectonic
+%% \usepackage{luatexja-fontspec}\setmainjfont{%(font)s} %% LuaLaTeX
+"""
+_HANGUL = range(0xAC00, 0xD7A4)
 
 
 def escaped(text: str) -> str:
@@ -116,7 +126,8 @@ def _number(char: str) -> str:
 def document(body: Sequence[str]) -> str:
     """Return a document that pdfLaTeX, XeLaTeX, LuaLaTeX and Tectonic compile.
 
-    pdfLaTeX prints the code point of a character that its fonts lack.
+    pdfLaTeX prints the code point of a character that its fonts lack; for the others a comment
+    names the lines that Japanese and Korean need.
     """
     pages = [body[at : at + _FLOATS] for at in range(0, len(body), _FLOATS)]
     text = "\n\\clearpage\n".join("\n".join(page) for page in pages)
@@ -126,7 +137,16 @@ def document(body: Sequence[str]) -> str:
         for char in sorted(set(text))
         if ord(char) > _LATIN_1
     )
-    return _PREAMBLE % {"declared": declared} + text + "\n\\end{document}\n"
+    preamble = _PREAMBLE % {"declared": declared, "asian": _asian(text)}
+    return preamble + text + "\n\\end{document}\n"
+
+
+def _asian(text: str) -> str:
+    """Return the lines on a font for Japanese and Korean; empty for a text without them."""
+    if all(east_asian_width(char) not in "WF" for char in set(text)):
+        return ""
+    korean = any(ord(char) in _HANGUL for char in text)
+    return _ASIAN % {"font": f"Noto Serif CJK {'KR' if korean else 'JP'}"}
 
 
 def figure(file: str, caption: str, label: str, mm: float | None) -> str:

@@ -11,11 +11,12 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from ..decoding.counting import sentences
 from ..decoding.errors import FigureError
 from ..figures.base.labels import exact_plain
 from ..figures.base.paper import BODY, Paper
 from ..figures.journal.key_words import ended
-from ..language import N_, Message
+from ..language import N_, Message, tr
 from .drawing.font_files import SANS
 from .drawing.svg import SvgDrawing, finish
 
@@ -111,7 +112,7 @@ class Panels:
         shared = len(settings) == 1
         shows = [str(meta.get("shows", "") if shared else meta["caption"]) for meta in said]
         captions = [
-            f"{self.letter(at)} {' '.join(filter(None, (ended(str(meta['title'])), shows[at])))}"
+            f"{self.letter(at)} {tr(sentences(ended(str(meta['title'])), shows[at]))}"
             for at, meta in enumerate(said)
         ]
         words = {

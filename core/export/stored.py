@@ -31,7 +31,7 @@ from ..traces.bounded_file import file_bytes, require_sparse, within
 from ..traces.data_path.export import SCHEMA as DATA_PATH
 from ..traces.file import MAX_BYTES, MAX_FILE_BYTES
 from .comparison import comparison_of
-from .subject import Subject, pair_subject
+from .subject import Subject, in_english, pair_subject
 from .tables import read_before, step_tables, tables_of
 
 if TYPE_CHECKING:
@@ -262,6 +262,7 @@ def _sweep_subject(sweep: BudgetSweep, files: dict[str, bytes]) -> Subject:
         settings,
         files,
         models=f"{plain_name(plan.model_id)}{revision}",
+        cited=in_english(partial(config_caption, plan.model_id, plan.config)),
     )
 
 
@@ -287,6 +288,7 @@ def evaluation_subject(evaluation: Evaluation) -> Subject:
         models="; ".join(
             f"{name}, revision {plain_name(revision)}" for name, revision in plan.revisions
         ),
+        cited=in_english(partial(caption, evaluation)),
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Self
 
 from ..decoding.config import MethodConfig
@@ -11,6 +12,8 @@ from ..decoding.reading.types import is_reading
 from ..decoding.record.trace import Trace
 from ..decoding.version import VERSION
 from ..figures.base.labels import plain_name, settings_caption
+from ..language import use
+from ..language.catalogue import ENGLISH
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,7 @@ class Subject:
         config: settings for the names of the figures' files; None if there are several configs.
         created: date of creation, ISO 8601; empty if unknown.
         models: models and versions, for a citation; `prompt` likewise.
+        cited: the caption in English: BibTeX has no Japanese or Korean characters.
     """
 
     caption: str
@@ -33,6 +37,7 @@ class Subject:
     created: str = ""
     models: str = ""
     prompt: str = ""
+    cited: str = ""
 
     @classmethod
     def of_trace(cls, trace: Trace, file: bytes) -> Self:
@@ -60,20 +65,32 @@ class Subject:
             trace.created,
             "; ".join(_versions(trace)),
             trace.rendered_prompt or trace.prompt,
+            in_english(partial(settings_caption, trace)),
         )
 
 
 def pair_subject(left: Trace, right: Trace, file: bytes) -> Subject:
     """Return the subject for two runs and their file."""
     both = [Subject.of_trace(run, b"") for run in (left, right)]
+    captions, cited = (
+        "\n".join(f"{name}: {text}" for name, text in zip("AB", texts, strict=True))
+        for texts in ([one.caption for one in both], [one.cited for one in both])
+    )
     return Subject(
-        "\n".join(f"{name}: {one.caption}" for name, one in zip("AB", both, strict=True)),
+        captions,
         {"A": both[0].settings, "B": both[1].settings},
         {"comparison.json": file},
         created=both[0].created,
         models="; ".join(dict.fromkeys(one.models for one in both)),
         prompt=both[0].prompt,
+        cited=cited,
     )
+
+
+def in_english(words: Callable[[], str]) -> str:
+    """Return a text in English, whatever the reader's language is."""
+    with use(ENGLISH):
+        return words()
 
 
 def _versions(trace: Trace) -> Iterator[str]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeAlias
 
+from ..figures.base.labels import unspaced
+from ..language import current, tr
+from ..language.catalogue import ENGLISH
 from ..language.particles import with_particles
 from .facts import FACTS
 from .finding import PageFacts
@@ -58,6 +61,30 @@ def filled(text: str, now: _Values, before: _Values) -> str:
         fact = FACTS[str(fact_of(match[1]))]
         return str(value) if match[1].startswith("change.") else fact.words(value)
 
+    return _joined(text, words)
+
+
+def filled_like(text: str, said: str) -> str:
+    """Return a sentence in the reader's language with the words that its English form has for the
+    facts.
+
+    Args:
+        text: the declared sentence with the facts' names.
+        said: the same in English, filled.
+    """
+    if current() == ENGLISH or not said:
+        return said
+    names, pattern = list[str](), ""
+    for at, piece in enumerate(PLACEHOLDER.split(text)):
+        pattern += "(.+?)" if at % 2 else re.escape(piece)
+        names += [piece] * (at % 2)
+    # The full stop behind a quoted sentence is dropped.
+    match = re.fullmatch(pattern.replace(r"”\.", r"”\.?"), said, re.DOTALL)
+    known = dict(zip(names, match.groups(), strict=True)) if match else {}
+    return _joined(tr(text), lambda found: unspaced(known.get(found[1], "…")))
+
+
+def _joined(text: str, words: Callable[[re.Match[str]], str]) -> str:
     said = with_particles(text, partial(PLACEHOLDER.sub, words))
     # A quoted sentence has its own full stop.
     return re.sub(r"([.!?]”)\.", r"\1", said)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from ..decoding.errors import LessonError
 from ..decoding.files import own_json
 from ..installation import ASSETS
-from ..language import Message
-from .sentences import filled
+from ..language import Message, tr
+from .sentences import filled, filled_like
 from .types import Lesson, LessonStep
 
 FILE = ASSETS / "lessons" / "transcripts.json"
@@ -34,25 +34,27 @@ class SpokenStep(NamedTuple):
 
 
 def spoken(lesson: Lesson) -> tuple[SpokenStep, ...]:
-    """Return a lesson's sentences: as they were played, or without numbers if it never was."""
+    """Return a lesson's sentences in the reader's language: as they were played, or without numbers
+    if it never was.
+    """
     played = _stored().get(lesson.name)
     if played is None or len(played) != len(lesson.steps):
         return tuple(map(_unplayed, lesson.steps))
     return tuple(
         SpokenStep(
-            step["say"],
-            step["question"],
-            step["do"],
-            step["reveal"],
+            filled_like(own.say, step["say"]),
+            filled_like(own.ask.words if own.ask else "", step["question"]),
+            filled_like(own.do, step["do"]),
+            filled_like(own.reveal, step["reveal"]),
             step["right"] if step["right"] >= 0 else None,
         )
-        for step in played
+        for own, step in zip(lesson.steps, played, strict=True)
     )
 
 
 def _unplayed(step: LessonStep) -> SpokenStep:
     question = step.ask.words if step.ask else ""
-    say, question, do = (filled(text, {}, {}) for text in (step.say, question, step.do))
+    say, question, do = (filled(tr(text), {}, {}) for text in (step.say, question, step.do))
     return SpokenStep(say, question, do, "")
 
 

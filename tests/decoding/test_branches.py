@@ -28,7 +28,7 @@ from core.traces.file import read_trace
 from tests.decoding.beam.beams import ARCHITECTURES
 from tests.decoding.checks.forging import failed
 from tests.decoding.shaping.shapings import random_shaping
-from tests.depth import cases
+from tests.depth import cases, mostly_slow
 from tests.models.builders import random_language_model
 
 _model = cache(random_language_model)
@@ -55,7 +55,7 @@ def _timeless(trace: Trace) -> Trace:
     return replace(trace, steps=tuple(steps), timings=Timings(0.0, 0.0, 0.0), created="")
 
 
-@pytest.mark.parametrize("kind", ARCHITECTURES)
+@pytest.mark.parametrize("kind", mostly_slow(ARCHITECTURES, ARCHITECTURES[:2]))
 def test_a_branch_with_the_token_that_was_drawn_is_the_run_itself(kind: str) -> None:
     for case in range(cases(8, 4)):
         trace = _run(kind, case)
@@ -64,7 +64,7 @@ def test_a_branch_with_the_token_that_was_drawn_is_the_run_itself(kind: str) -> 
             assert _timeless(same) == _timeless(trace), (kind, case, at)
 
 
-@pytest.mark.parametrize("kind", ARCHITECTURES[:4])
+@pytest.mark.parametrize("kind", mostly_slow(ARCHITECTURES[:4], ARCHITECTURES[:2]))
 def test_a_branch_is_proved_and_equals_a_run_whose_first_tokens_are_given(kind: str) -> None:
     for case in range(cases(12, 4)):
         trace, dice = _run(kind, case), random.Random(case)
@@ -174,7 +174,7 @@ def test_a_branch_that_cannot_be_is_refused(at: int, ids: list[int], words: str)
         branch(model, trace, at, ids)
 
 
-@pytest.mark.parametrize("kind", ARCHITECTURES[:4])
+@pytest.mark.parametrize("kind", mostly_slow(ARCHITECTURES[:4], ARCHITECTURES[:2]))
 def test_branches_of_one_batch_are_those_of_runs_of_their_own(kind: str) -> None:
     for case in range(cases(6, 2)):
         trace, model = _run(kind, case), _model(kind)

@@ -27,6 +27,7 @@ from core.export.subject import Subject
 from core.export.table import csv_file, csv_text
 from core.export.tables import tables_of
 from core.figures import LIGHT, printed
+from core.language import use
 from tests.export.drawings import raw
 
 STORED = Path(__file__).parents[2] / "assets" / "traces"
@@ -181,6 +182,26 @@ def test_no_row_of_a_table_begins_with_an_option_of_the_row_before() -> None:
     for above, row in pairwise(rows):
         if above.endswith(("\\\\", "rule")):
             assert not row.lstrip().startswith(("[", "*")), row
+
+
+def test_an_archive_in_japanese_has_japanese_captions_and_an_english_citation() -> None:
+    trace = Trace.load(STORED / "decode.json")
+    english = opened(filled(trace))
+    with use("ja"):
+        files = opened(filled(trace))
+    assert files["citation.bib"] == english["citation.bib"]
+    captions = [text.decode() for name, text in files.items() if name.endswith(".caption.txt")]
+    assert captions and all("。embedded:target" in text for text in captions)
+
+
+@pytest.mark.parametrize(
+    ("text", "font"), [("実行の木", "CJK JP"), ("실행 日", "CJK KR"), ("naïve ␣ –", "")]
+)
+def test_a_document_with_japanese_or_korean_says_what_its_font_needs(text: str, font: str) -> None:
+    preamble = latex.document([latex.figure("a.pdf", text, "a", 85)]).partition(r"\begin{document}")
+    lines = [line for line in preamble[0].splitlines() if "mainfont{" in line or "jfont{" in line]
+    assert len(lines) == 2 * bool(font)
+    assert all(line.startswith("% \\usepackage{") and font in line for line in lines)
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")

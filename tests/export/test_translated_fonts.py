@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+import io
 import json
 from unicodedata import east_asian_width
 
 import pytest
+from fontTools.pens.areaPen import AreaPen
+from fontTools.ttLib import TTFont
 
 from core import figures
 from core.export.drawing import fonts
-from core.export.drawing.font_files import REGULAR, SANS, TRANSLATED, covered
+from core.export.drawing.font_files import BOLD, REGULAR, SANS, TRANSLATED, covered
 from core.export.drawing.make_fonts import characters_of
 from core.figures.base.labels import exact_plain
 from core.language import use
 from tests.figures.manys import make_many
 
 
-@pytest.mark.parametrize("language", list(TRANSLATED))
-def test_a_font_has_the_characters_of_its_catalogue(language: str) -> None:
+@pytest.mark.parametrize(("language", "weight"), list(TRANSLATED))
+def test_a_font_has_the_characters_of_its_catalogue(language: str, weight: int) -> None:
     """Where it fails: `python -m core.export.drawing.make_fonts`."""
-    assert sorted(characters_of(language) - covered(TRANSLATED[language])) == []
+    assert sorted(characters_of(language) - covered(TRANSLATED[language, weight])) == []
+
+
+@pytest.mark.parametrize("character", ["分", "갈"])
+def test_bold_text_of_a_translation_is_drawn_by_a_bold_font(character: str) -> None:
+    regular, bold = fonts.fonts_for({(SANS, weight): character for weight in (REGULAR, BOLD)}).faces
+    assert (regular.weight, bold.weight) == (REGULAR, BOLD)
+    assert 1.2 * _ink(regular.data, character) < _ink(bold.data, character)
+
+
+def _ink(data: bytes, character: str) -> float:
+    """Return the area of a character's outline, in square ems."""
+    font = TTFont(io.BytesIO(data))
+    pen = AreaPen(glyphs := font.getGlyphSet())
+    glyphs[font.getBestCmap()[ord(character)]].draw(pen)
+    return abs(float(pen.value)) / font["head"].unitsPerEm ** 2
 
 
 @pytest.mark.parametrize(

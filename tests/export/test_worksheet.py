@@ -13,6 +13,7 @@ from core.cli.main import main
 from core.export.worksheet import lesson as worksheets
 from core.export.worksheet import sheet as sheets
 from core.export.worksheet.sheet import SheetStep, Worksheet, worksheet_pdf
+from core.language import use
 from core.lessons import transcript
 from core.lessons.course import OWN, own_lessons
 from core.lessons.read import read_lesson
@@ -125,3 +126,16 @@ def test_the_command_writes_the_pdf(
     assert main(["worksheet", "one-token", str(out)]) == 0
     assert pages_of(out.read_bytes()) >= 2
     assert "written to" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("language", ["ja", "ko"])
+def test_a_lesson_is_spoken_in_the_reader_s_language_with_the_same_numbers(language: str) -> None:
+    for lesson in own_lessons():
+        english = spoken(lesson)
+        with use(language):
+            translated = spoken(lesson)
+        for before, after in zip(english, translated, strict=True):
+            for said, words in zip(before[:4], after[:4], strict=True):
+                assert not said or words != said
+                assert set(re.findall(r"\d+\.\d+", said)) <= set(re.findall(r"\d+\.\d+", words))
+            assert after.right == before.right

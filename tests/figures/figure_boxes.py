@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
-from itertools import combinations
+from collections.abc import Iterator, Sequence
+from itertools import combinations, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import plotly.graph_objects as go
 from playwright.sync_api import Page
 from plotly.offline import get_plotlyjs
 
+from core.export.drawing.font_files import FAMILIES as TRANSLATED_FAMILIES
+from core.export.drawing.font_files import TRANSLATED
 from core.figures.base.fonts import FAMILIES, FONTS
 
 _SCRIPT = (Path(__file__).parent / "measure.js").read_text(encoding="utf-8")
@@ -21,22 +25,29 @@ _DRAW = """async (figure) => {
 # Letters of a line take the middle of its box.
 _AIR = 0.24
 _SMALLEST = 10.4
+# Rounding of Plotly's positions.
+_EXACT = 1e-6
 
 
 def page_with_fonts(page: Page) -> None:
     """Make a page that draws figures and knows no fonts but the figures' own."""
-    faces = "".join(
-        f"@font-face {{ font-family: '{FAMILIES[name]}'; font-weight: 200 900; src: "
+    faces = [(FAMILIES[name], "200 900", path) for name, path in FONTS.items()]
+    faces += [
+        (TRANSLATED_FAMILIES[language], str(weight), path)
+        for (language, weight), path in TRANSLATED.items()
+    ]
+    rules = "".join(
+        f"@font-face {{ font-family: '{family}'; font-weight: {weight}; src: "
         f"url(data:font/woff2;base64,{base64.b64encode(path.read_bytes()).decode()}) }}"
-        for name, path in FONTS.items()
+        for family, weight, path in faces
     )
     loads = " ".join(
         f"await document.fonts.load(\"{weight} 12px '{family}'\", 'a\\u2423');"
-        for family in FAMILIES.values()
+        for family, _, _ in faces
         for weight in (400, 700)
     )
     page.set_content(
-        f"<style>{faces} body {{ margin: 0 }} #figure {{ display: inline-block }}</style>"
+        f"<style>{rules} body {{ margin: 0 }} #figure {{ display: inline-block }}</style>"
         '<div id="figure"></div>'
     )
     page.add_script_tag(content=get_plotlyjs())
@@ -76,7 +87,23 @@ def faults(page: Page, figure: go.Figure) -> list[str]:
         for mark in drawn["marks"]
         if _overlap(text, mark)
     ]
-    return listed
+    return listed + list(_displaced(drawn["bars"], layout.barmode))
+
+
+def _displaced(bars: Sequence[dict[str, Any]], mode: str | None) -> Iterator[str]:
+    """Yield the bars that aren't amid their place, or thicker or thinner than those beside them.
+
+    Plotly takes the thickness of bars without one from the distances within their own trace, so
+    that a trace with gaps gets thicker bars than the others.
+    """
+    for bar in bars:
+        if mode != "group" and abs(bar["from"] + bar["to"] - 2 * bar["at"]) > _EXACT:
+            yield f"beside its place: a bar of {bar['name']!r} at {bar['at']:g}"
+    unsized = sorted((bar for bar in bars if not bar["sized"]), key=itemgetter("axes"))
+    for _, group in groupby(unsized, itemgetter("axes")):
+        sizes = {bar["name"]: bar["to"] - bar["from"] for bar in group}
+        if max(sizes.values()) - min(sizes.values()) > _EXACT:
+            yield f"of unequal thickness: {sizes}"
 
 
 def _layout(figure: go.Figure) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-// What the browser says of a drawn figure: its texts and marks and their boxes, px from its left upper corner.
+// What the browser says of a drawn figure: its texts and marks and their boxes, px from its left upper corner, and the
+// places that its bars take on their axis.
 window.measure = (root) => {
   const home = root.getBoundingClientRect();
   const shown = (node) => {
@@ -33,6 +34,14 @@ window.measure = (root) => {
       });
     }
   }
+  const bars = [];
+  for (const drawn of root.calcdata) {
+    const { trace } = drawn[0];
+    if (trace.type !== "bar" || trace.visible !== true) continue;
+    for (const bar of drawn.filter((own) => Number.isFinite(own.p0))) {
+      bars.push({ name: trace.name, axes: trace.xaxis + trace.yaxis, sized: trace.width !== undefined, at: bar.p, from: bar.p0, to: bar.p1 });
+    }
+  }
   const marks = [...root.querySelectorAll(".scatterlayer .point")].filter(shown).map((point) => box(point.getBoundingClientRect()));
-  return { width: home.width, height: home.height, texts, marks };
+  return { width: home.width, height: home.height, texts, marks, bars };
 };

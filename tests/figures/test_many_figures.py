@@ -24,12 +24,13 @@ from core.figures import (
     many_tree_data,
     many_verdict,
 )
-from core.figures.base.paper import WIDE
+from core.figures.base.paper import WIDE, printed
 from core.figures.many import forks
 from core.figures.many.forks import NO_MARGIN
 from core.figures.many.matrix import NO_GRID, is_grid
 from core.figures.many.tree import MOST_TEXTS
 from core.figures.many.words import runs_words
+from core.language import use
 from core.traces.many_file import read_many
 from tests.figures.looking import trace_named
 from tests.figures.manys import make_many
@@ -74,6 +75,22 @@ def test_rare_texts_are_left_out_and_counted() -> None:
     figure = many_tree(ManyRuns(traces))
     assert len(figure.layout.yaxis.ticktext) == MOST_TEXTS
     assert "6 rarer texts are left out" in figure.layout.meta["subtitle"]
+
+
+def test_a_printed_tree_is_no_higher_than_a_page_and_says_which_steps_it_shows() -> None:
+    trace = SEEDS.traces[0]
+    traces = tuple(
+        replace(trace, token_ids=(*trace.token_ids[:-1], 3000 + at)) for at in range(MOST_TEXTS)
+    )
+    paper = printed("85mm")
+    figure = many_tree(ManyRuns(traces), paper=paper)
+    assert figure.layout.height * paper.scale < 297 - 2 * 15
+    first, last = figure.layout.meta["window"]
+    total = len(trace.token_steps)
+    assert first == 0 < last < total
+    assert f"Steps 1 to {last} of {total}." in figure.layout.meta["subtitle"]
+    drawn = {int(step) for _, step in trace_named(figure, "tokens").customdata}
+    assert drawn and max(drawn) < last
 
 
 def test_margins_and_rounding_stand_on_the_axis_by_their_numbers() -> None:
@@ -133,6 +150,18 @@ def test_a_grid_has_a_cell_for_each_run_and_numbers_by_arithmetic() -> None:
     for text, own in zip(parts[1:], ids[1:], strict=True):
         assert own[: int(text) - 1] == ids[0][: int(text) - 1] and own != ids[0]
         assert own[int(text) - 1] != ids[0][int(text) - 1]
+
+
+def test_a_cell_without_a_value_says_so_by_its_measure() -> None:
+    short = replace(GRID.traces[1], steps=(), token_ids=(), text="")
+    runs = replace(GRID, traces=(GRID.traces[0], short, *GRID.traces[2:]))
+    for measure in ("surprisal", "distinct"):
+        assert trace_named(many_matrix(runs, measure=measure), "runs").text[1] == "–"
+    ids = GRID.traces[0].token_ids
+    same = replace(GRID, traces=tuple(replace(trace, token_ids=ids) for trace in GRID.traces))
+    with use("ja"):
+        texts = trace_named(many_matrix(same, measure="parts"), "runs").text
+    assert set(texts[1:]) == {"同じ"} and texts[0] == "最初"
 
 
 def test_runs_that_differ_otherwise_are_no_grid() -> None:

@@ -46,6 +46,7 @@ from core.figures.speculative.metrics import (
     spec_scoring_data,
 )
 from core.figures.speculative.same import identity_words, same_rounds_words
+from core.figures.speculative.sources.translation import made_of, spans
 from core.figures.speculative.time import verdict
 from core.figures.speculative.timeline import COLUMNS
 from core.figures.speculative.words import (
@@ -535,3 +536,14 @@ def test_acceptance_by_draft_length_is_drawn_with_its_intervals_and_the_predicti
     assert list(rows["acceptance_low"]) == [0.6, 0.5] and list(rows["rounds"]) == [40, 25]
     bare = SWEEP._replace(alpha=None)
     assert all(trace.name != "predicted" for trace in spec_acceptance(bare, make_spec()).data)
+
+
+def test_tokens_of_two_tokenizers_stand_over_the_same_bytes_of_the_text():
+    draft, target = spans(["<E6><97>", "<A5>", "a", "", "b"], ["日", "a", "b"])
+    places = {span.text: (span.start, span.end) for span in draft}
+    assert places == {"<E6><97>": (0, 2), "<A5>": (2, 3), "a": (3, 4), "": (4, 5), "b": (5, 6)}
+    # A token without text moves both rows on, so that equal ends stay equal.
+    assert target == [(0, 3, "日"), (3, 4, "a"), (5, 6, "b")]
+    assert [made_of(span, draft) for span in target] == [["<E6><97>", "<A5>"], ["a"], ["b"]]
+    (whole,) = spans(["", "ab"], ["ab"])[1:]
+    assert whole == [(1, 3, "ab")]

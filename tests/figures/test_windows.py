@@ -16,7 +16,9 @@ from core.decoding.record.trace import Trace
 from core.export.catalog import Entry, entries_of
 from core.export.part import of_figure
 from core.figures import LIGHT, printed
+from core.figures.base.grid import columns_for
 from core.figures.base.paper import WIDE, Paper
+from core.figures.base.window import even_span
 from core.figures.opening import contested_step, telling_node, telling_token
 from tests.figures import gallery
 from tests.figures.beams import make_search
@@ -130,3 +132,17 @@ def test_without_a_step_the_part_is_the_one_that_the_page_opens_with() -> None:
     assert opens["verification"] == telling_token(runs["48 rounds"])[0] and not opens["timeline"]
     opens = {entry.name: entry.opens for entry in entries_of(runs["search"])}
     assert opens["step"] == telling_node(runs["search"])[0]
+
+
+@pytest.mark.parametrize(
+    ("count", "held", "span"), [(16, 15, 8), (45, 15, 15), (3, 15, 3), (0, 15, 15)]
+)
+def test_windows_of_a_run_are_equally_long(count: int, held: int, span: int) -> None:
+    assert even_span(count, held) == span
+
+
+def test_the_last_window_of_a_heatmap_is_as_long_as_the_others() -> None:
+    trace = make_trace(columns_for(NARROW.width) + 1)
+    heatmap = next(entry for entry in entries_of(trace) if entry.name == "heatmap")
+    first, last = drawn(heatmap, heatmap.count - 1, NARROW).layout.meta["window"]
+    assert (last, last - first) == (heatmap.count, heatmap.count // 2)

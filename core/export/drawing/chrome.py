@@ -12,7 +12,8 @@ import plotly.graph_objects as go
 from ...decoding.errors import FigureError
 from ...figures.base.fonts import font_face
 from ...installation import pip_command
-from .font_files import OWN, SIGNS
+from ...language import current
+from .font_files import FAMILIES, OWN, REGULAR, SIGNS, TRANSLATED
 
 NO_CHROME = (
     "A figure is drawn by Plotly in a browser: install kaleido "
@@ -34,7 +35,12 @@ def svgs(figures: Sequence[go.Figure]) -> list[str]:
     logging.getLogger("kaleido").setLevel(logging.ERROR)
     page = kaleido.PageGenerator(mathjax=False)
     files = [(family, weight, file) for (family, weight), file in OWN.items()]
-    files.append(("Decoding Signs", 400, SIGNS))
+    files.append(("Decoding Signs", REGULAR, SIGNS))
+    files += [
+        (FAMILIES[language], weight, file)
+        for (language, weight), file in TRANSLATED.items()
+        if language == current()
+    ]
     rules = "".join(font_face(f, w, path.read_bytes()) for f, w, path in files)
     loads = ",".join(f"document.fonts.load(\"{w} 12px '{f}'\")" for f, w, _ in files)
     page.header += f"<style>{rules}</style><script>Promise.all([{loads}])</script>"

@@ -33,8 +33,15 @@ OWN = {
 # subsetting and unpacking the whole fonts takes seconds.
 USUAL = {kind: file.with_name(f"{file.stem}-usual.ttf") for kind, file in OWN.items()}
 SIGNS = FOLDER / "signs.woff2"
-# Noto Sans with the characters of a language's catalogue alone (`make_fonts.py`).
-TRANSLATED = {"ja": FOLDER / "noto-sans-jp.woff2", "ko": FOLDER / "noto-sans-kr.woff2"}
+# Families by which a figure's list of fonts names the fonts of the translations.
+FAMILIES = {"ja": "Noto Sans JP", "ko": "Noto Sans KR"}
+# Noto Sans with the characters of a language's catalogue alone (`make_fonts.py`), by language and
+# weight.
+TRANSLATED = {
+    (language, weight): FOLDER / f"noto-sans-{region}-{weight}.woff2"
+    for language, region in (("ja", "jp"), ("ko", "kr"))
+    for weight in (REGULAR, BOLD)
+}
 
 
 @cache

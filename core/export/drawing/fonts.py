@@ -85,7 +85,8 @@ def fonts_for(used: Mapping[tuple[str, int], Iterable[str]], *, boxes: bool = Tr
 
 def _file_of(character: str, family: str, weight: int) -> Path | None:
     """Return the font file that draws a character in a family and weight; None if there is none."""
-    for file in (OWN[family, weight], SIGNS, *TRANSLATED.values()):
+    translated = (file for (_, drawn), file in TRANSLATED.items() if drawn == weight)
+    for file in (OWN[family, weight], SIGNS, *translated):
         if character in covered(file):
             return file
     return on_machine(character)

@@ -14,12 +14,14 @@ from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 
 from ...language.catalogue import DOMAIN, LOCALES
-from .font_files import OWN, TRANSLATED, USUAL, VARIABLE, covered, plain_font
+from .font_files import BOLD, OWN, REGULAR, TRANSLATED, USUAL, VARIABLE, covered, plain_font
 from .fonts import cut, keep_only, set_names
 
 _RANGES = ((0x20, 0x7F), (0xA0, 0x180), (0x370, 0x3D0), (0x2010, 0x2040), (0x2190, 0x2780))
-# A collection: its first font is Japanese, its second Korean.
-_NOTO = Path("/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc")
+_NOTO = Path("/usr/share/fonts/opentype/noto")
+_COLLECTIONS = {REGULAR: "NotoSansCJK-Regular.ttc", BOLD: "NotoSansCJK-Bold.ttc"}
+# Place of each language's font in a collection.
+_FONTS = {"ja": 0, "ko": 1}
 _CHARACTERS = frozenset(chr(code) for first, end in _RANGES for code in range(first, end))
 
 
@@ -49,9 +51,10 @@ def make_usual() -> None:
 
 
 def make_translated() -> None:
-    """Write a font for each language, with the characters that its catalogue needs."""
-    for place, (language, file) in enumerate(TRANSLATED.items()):
-        font = TTFont(_NOTO, fontNumber=place, recalcTimestamp=False)
+    """Write a font for each language and weight, with the characters that its catalogue needs."""
+    for (language, weight), file in TRANSLATED.items():
+        collection = _NOTO / _COLLECTIONS[weight]
+        font = TTFont(collection, fontNumber=_FONTS[language], recalcTimestamp=False)
         keep_only(font, characters_of(language), ["BASE", "VORG", "vhea", "vmtx"])
         font.flavor = "woff2"
         font.save(file)

@@ -67,10 +67,11 @@ def lesson_worksheet(lesson: Lesson, figures: Sequence[go.Figure], raws: Sequenc
     about = tr("Decoding Explorer · lesson of about {minutes}", minutes=length)
     steps = tuple(map(_sheet_step, lesson.steps, spoken(lesson)))
     pages = [title for title, _ in parts]
-    return worksheet_pdf(Worksheet(lesson.title, about, lesson.summary, steps, drawings, pages))
+    title, summary = tr(lesson.title), tr(lesson.summary)
+    return worksheet_pdf(Worksheet(title, about, summary, steps, drawings, pages))
 
 
 def _sheet_step(step: LessonStep, said: SpokenStep) -> SheetStep:
-    choices = tuple(choice.words for choice in step.ask.choices) if step.ask else ()
+    choices = tuple(tr(choice.words) for choice in step.ask.choices) if step.ask else ()
     answer = "" if said.right is None else choices[said.right]
     return SheetStep(said.say, said.question, choices, said.do, answer, said.reveal)

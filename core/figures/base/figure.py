@@ -11,10 +11,16 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ...language import tr
-from .sheet import KeyLine, Sentences, Sheet, sentence
+from .labels import escaped
+from .measure import wrapped
+from .paper import Paper
+from .sheet import EDGE, KeyLine, Sentences, Sheet
+from .theme import Theme
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
+# Maximum width of a sentence that replaces a figure, px.
+_SENTENCE = 290
 TableRows: TypeAlias = Iterable[Sequence[object] | Mapping[str, object]]
 
 
@@ -60,7 +66,7 @@ class Figure(Generic[P]):
         values = bound.arguments
         drawn = self._draw(*args, **kwargs)
         if isinstance(drawn, str):
-            drawn = sentence(values["theme"], values["paper"], tr(drawn), self._blank)
+            drawn = _sentence(values["theme"], values["paper"], tr(drawn), self._blank)
         else:
             known = {**values, **drawn.facts}
             for name, words in self._words.items():
@@ -124,4 +130,28 @@ def _call(function: Callable[..., Any], values: Mapping[str, object], **more: ob
     known = {**values, **more}
     return function(
         **{name: known[name] for name in signature(function).parameters if name in known}
+    )
+
+
+def _sentence(theme: Theme, paper: Paper, words: str, height: int = 120) -> Sheet:
+    """Return the sheet of a figure that has only a sentence why there is nothing to draw.
+
+    Args:
+        height: height of the plotting area, px.
+    """
+    hidden = {"visible": False, "fixedrange": True}
+    lines = wrapped(words, min(paper.width - 4 * EDGE, _SENTENCE), 13)
+    note = {
+        "name": "sentence",
+        "text": "<br>".join(map(escaped, lines)),
+        "x": 0.5,
+        "y": 0.5,
+        "xref": "paper",
+        "yref": "paper",
+        "showarrow": False,
+        "font": {"size": 13, "color": theme.muted},
+    }
+    axes = {"xaxis": hidden, "yaxis": dict(hidden)}
+    return Sheet(
+        theme, paper, words, plot_height=height, left=EDGE, layout=axes, annotations=[note]
     )

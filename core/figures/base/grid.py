@@ -285,6 +285,8 @@ def probability_cells(
         "ticklabeloverflow": "allow",
         "tickfont": {"size": SMALL, "color": sheet.theme.muted},
     }
+    if left:
+        sheet.scale = bar
     return {
         "type": "heatmap",
         "name": "probability",

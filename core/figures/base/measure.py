@@ -15,6 +15,7 @@ from .fonts import ADVANCES, Face
 # Widths of characters that no font has, in thousandths of an em: a square for East Asian
 # characters, more for pictographs, and the maximum of common fonts for other scripts.
 _SQUARE, _PICTURE, _OTHER = 1000, 1250, 800
+_NBSP = "\u00a0"
 
 
 @cache
@@ -55,6 +56,14 @@ def fitted(plain: str, room: float, size: float = 12, face: Face = "sans") -> st
     return plain
 
 
+def first_fitting(forms: Sequence[str], room: float, size: float = 12, face: Face = "sans") -> str:
+    """Return the first of a plain text's forms that is at most `room` px wide, else the last one,
+    cut.
+    """
+    fits = (form for form in forms if text_width(form, size, face) <= room + 0.1)
+    return next(fits, None) or fitted(forms[-1], room, size, face)
+
+
 def wrapped(plain: str, room: float, size: float = 12, face: Face = "sans") -> list[str]:
     """Return plain text in lines of at most `room` px, broken where its language allows, or inside
     a word that fits no line.
@@ -73,6 +82,20 @@ def wrapped(plain: str, room: float, size: float = 12, face: Face = "sans") -> l
                 used = 0.0
             lines[-1] += char
             used += width
+    return lines
+
+
+def caption_lines(caption: str, room: float, size: float) -> list[str]:
+    """Return the caption in lines, broken between settings, or inside a setting that fits no
+    line.
+    """
+    lines = []
+    for run in caption.split("\n"):
+        parts = [
+            part if text_width(f"{part}{_NBSP}·", size) > room else part.replace(" ", _NBSP)
+            for part in run.split(" · ")
+        ]
+        lines += wrapped(f"{_NBSP}· ".join(parts), room, size)
     return lines
 
 

@@ -15,7 +15,7 @@ from ..journal.journals import JOURNAL_TICK
 from ..journal.key_words import told
 from ..journal.style import restyle
 from .labels import NBSP, escaped, safe_plain
-from .measure import plain_of, text_width, wrapped, wrapped_markup
+from .measure import caption_lines, markup_width, plain_of, wrapped_markup
 from .paper import Paper
 from .theme import GREY, HATCH_SIGNS, Theme
 
@@ -32,8 +32,10 @@ _TITLE_SIZE, _TITLE_LINE = 17, 24
 _SUBTITLE_SIZE, _SUBTITLE_LINE = 12, 16
 _CAPTION_SIZE, _CAPTION_LINE = 11, 15
 _KEY_SIZE, _KEY_LINE = 11, 16
-# Margin without a title or caption, and the maximum width of a sentence that replaces a figure, px.
-_BARE, _SENTENCE = 6, 290
+# Half of the first label of a colour bar, with a gap; px.
+_SCALE_TICK = 8
+# Margin without a title or caption, px.
+_BARE = 6
 
 
 class SheetFigure(go.Figure):  # type: ignore[misc]
@@ -74,6 +76,7 @@ class Sheet:
         layout: axes and other properties of Plotly's layout.
         key: lines below the plotting area that explain colours and signs.
         key_offset: px between the plotting area and the key.
+        scale: colour bar that a wide key moves to the right, as far as there is room.
         explained: entries for a journal's caption that the figure's key lacks.
         meta: data for the page, besides the texts.
     """
@@ -94,6 +97,7 @@ class Sheet:
     layout: Properties = field(default_factory=dict)
     key: Sequence[KeyLine] = ()
     key_offset: int = 8
+    scale: Properties | None = None
     explained: list[KeyLine] = field(default_factory=list)
     shapes: list[Properties] = field(default_factory=list)
     annotations: list[Properties] = field(default_factory=list)
@@ -141,8 +145,8 @@ class Sheet:
         theme, paper, room = self.theme, self.paper, self.paper.width - 2 * EDGE
         heads = wrapped_markup(title, room, _TITLE_SIZE, "sans bold") if paper.title else []
         lead = wrapped_markup(subtitle, room, _SUBTITLE_SIZE) if paper.title else []
-        foot = _caption_lines(caption, room) if paper.caption else []
-        keys = [part for line in key for part in wrapped_markup(line, room, _KEY_SIZE)]
+        foot = caption_lines(caption, room, _CAPTION_SIZE) if paper.caption else []
+        keys = self._keys(key)
         top, bottom, above = self.above + _BARE, self.below + _BARE, _TITLE_LINE * len(heads)
         if heads:
             top = self.above + EDGE + above + _SUBTITLE_LINE * len(lead) + 10
@@ -179,6 +183,21 @@ class Sheet:
         }
         layout["title"]["text"] = f"<b>{'<br>'.join(heads)}</b>" if heads else ""
         return layout, notes
+
+    def _keys(self, key: Sequence[str]) -> list[str]:
+        """Return the lines of the key, beside the colour bar if there is one."""
+        room, bar = self.paper.width - 2 * EDGE, self.scale
+        edge = self.left - EDGE - _SCALE_TICK
+        if bar is not None:
+            length = bar["len"] - 2 * bar["xpad"]
+            last = max(self.room - length - 4, bar["xpad"])
+            room = edge + last
+        keys = [part for line in key for part in wrapped_markup(line, room, _KEY_SIZE)]
+        if bar is not None:
+            widest = max((markup_width(line, _KEY_SIZE) for line in keys), default=0.0)
+            bar["xpad"] = round(min(max(bar["xpad"], widest - edge), last))
+            bar["len"] = length + 2 * bar["xpad"]
+        return keys
 
     def _lines(
         self,
@@ -282,49 +301,11 @@ def _look(theme: Theme, paper: Paper) -> Properties:
     }
 
 
-def _caption_lines(caption: str, room: float) -> list[str]:
-    """Return the caption in lines, broken between settings, or inside a setting that fits no
-    line.
-    """
-    lines = []
-    for run in caption.split("\n"):
-        parts = [
-            part if text_width(f"{part}{NBSP}·", _CAPTION_SIZE) > room else part.replace(" ", NBSP)
-            for part in run.split(" · ")
-        ]
-        lines += wrapped(f"{NBSP}· ".join(parts), room, _CAPTION_SIZE)
-    return lines
-
-
 def no_selection(paper: Paper, what: str, where: str) -> str:
     """Return the sentence that nothing is selected; on a page it says where to click."""
     if paper.printed:
         return tr("No {item} is selected.", item=tr(what))
     return tr("No {item} is selected: click {place}.", item=tr(what), place=tr(where))
-
-
-def sentence(theme: Theme, paper: Paper, words: str, height: int = 120) -> Sheet:
-    """Return the sheet of a figure that has only a sentence why there is nothing to draw.
-
-    Args:
-        height: height of the plotting area, px.
-    """
-    hidden = {"visible": False, "fixedrange": True}
-    lines = wrapped(words, min(paper.width - 4 * EDGE, _SENTENCE), 13)
-    note = {
-        "name": "sentence",
-        "text": "<br>".join(map(escaped, lines)),
-        "x": 0.5,
-        "y": 0.5,
-        "xref": "paper",
-        "yref": "paper",
-        "showarrow": False,
-        "font": {"size": 13, "color": theme.muted},
-    }
-    axes = {"xaxis": hidden, "yaxis": dict(hidden)}
-    return Sheet(
-        theme, paper, words, plot_height=height, left=EDGE, layout=axes, annotations=[note]
-    )
 
 
 def plain_values(figure: go.Figure) -> dict[str, Any]:

@@ -9,10 +9,13 @@ from ...language import tr
 from .axes import axis, bare_axis
 from .labels import NBSP
 from .marks import label_pair
-from .sheet import Properties, Sheet
+from .measure import markup_width
+from .sheet import EDGE, Properties, Sheet
 from .theme import Theme
 
 BAR = 0.42
+# Font size of a total, px.
+_TOTAL = 11
 
 
 def add_part(
@@ -32,9 +35,15 @@ def add_part(
     return part
 
 
-def name_total(sheet: Sheet, row: int, name: str, total: str) -> None:
-    """Write the name of a bar and its total over its ends (Plotly text)."""
-    label_pair(sheet, row - BAR / 2, f"<b>{name}</b>", total, size=11, yshift=1)
+def name_total(sheet: Sheet, row: int, name: str, total: str, more: str = "") -> None:
+    """Write the name of a bar and its total over its ends (Plotly text).
+
+    Args:
+        more: plain text after the total, which is left out if the figure is too narrow for it.
+    """
+    fits = markup_width(f"{total}{more}", _TOTAL) <= sheet.left + sheet.room - EDGE
+    said = f"{total}{more}" if fits else total
+    label_pair(sheet, row - BAR / 2, f"<b>{name}</b>", said, size=_TOTAL, yshift=1)
 
 
 def of_runs(times: Sequence[float]) -> str:

@@ -44,7 +44,12 @@ class ShownPart:
         """Return the text as a sentence; empty if all columns are shown, or beside a page's
         pager.
         """
-        return tr("{part}.", part=self.words) if paper.printed and not self.whole else ""
+        return self.note if paper.printed else ""
+
+    @property
+    def note(self) -> str:
+        """The window as a sentence; empty if all columns are shown."""
+        return "" if self.whole else tr("{part}.", part=self.words)
 
     def tell(self, sheet: Sheet, holds: Callable[[float], int] | None = None) -> None:
         """Write the shown columns into the figure's meta, so that its table holds the same.
@@ -59,6 +64,16 @@ class ShownPart:
             sheet.meta["shown"] = [span_key(self.unit, *ends)]
         if holds and sheet.paper.live and self.last - self.first > holds(sheet.paper.width):
             sheet.meta["least"] = LIVE_WINDOW
+
+
+def even_span(count: int, held: int) -> int:
+    """Return the number of columns of a window, so that as few windows as hold all columns are
+    equally long and the last one isn't short.
+
+    Args:
+        held: number of columns that fit.
+    """
+    return -(-count // -(-count // held)) if count else held
 
 
 def cut_window(first: int, columns: int, held: int, selected: int | None) -> tuple[int, int]:

@@ -29,6 +29,8 @@ _MOST_ROWS, _LEAST_PRUNED = 20, 4
 # Outcomes of a candidate, in the order of the key and of the overlaid bars.
 _KINDS = {"best": N_("best path"), **FATES}
 _LAYERS = ("pruned", "kept", "finished", "best")
+# Thickness of a bar, in rows: Plotly would take it from the distances within one layer.
+_BAR = 0.7
 _HOVER = "<b>%{customdata[2]}</b><br>%{customdata[3]}<br>%{customdata[4]}<extra></extra>"
 
 
@@ -99,7 +101,6 @@ def beam_step(
         key_offset=52,
         layout={
             "barmode": "overlay",
-            "bargap": 0.3,
             "xaxis": axis(theme, tr("difference, nats"), 6, range=list(ends), nticks=6),
             "yaxis": named_axis(
                 theme, [text for _, text in labels], range=[len(shown) - 0.5, -0.5]
@@ -223,6 +224,7 @@ def _bars(
                 **shared,
                 "name": name,
                 "y": rows,
+                "width": _BAR,
                 "x": [margins[at] for at in rows],
                 "text": [nats(margins[at], 2) for at in rows],
                 "textposition": "outside",

@@ -73,7 +73,7 @@ def _alt(
     beam_caption,
     beam_tree_data,
     subtitle=lambda paper, shown, shared, left_out, scores: (
-        not shown.whole and f"{shown.words}.",
+        shown.note,
         tr("Every edge is a stored backpointer."),
         bool(scores) and tr("The number is the sum of ln p along the path."),
         left_out > 0 and tr("{left_out} more pruned ones are not drawn.", left_out=left_out),

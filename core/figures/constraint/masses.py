@@ -24,7 +24,7 @@ from ..base.labels import (
 from ..base.marks import add_note, add_selection, hover_texts
 from ..base.measure import text_width
 from ..base.paper import SCREEN, SMALL, Paper
-from ..base.sheet import Properties, Sheet
+from ..base.sheet import Properties, Sheet, joined
 from ..base.theme import LIGHT, Theme
 from ..beam.window import Node
 from .words import path_of
@@ -80,9 +80,9 @@ def _price(trace: Trace, node: Node | None, free: Trace | None, log_mass: Sequen
             **numbers,
         )
     answer = not path and begin > 0
-    return " ".join(
+    return joined(
         [
-            *([tr("It acts in the answer, from step {step} on.", step=nth(begin))] * answer),
+            answer and tr("It acts in the answer, from step {step} on.", step=nth(begin)),
             price,
             *(_against(trace, beside, free) if free else ()),
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ...decoding.counting import nth, span_key
 from ...decoding.record.steps import Candidate, TokenStep
@@ -34,6 +34,10 @@ from ..base.theme import LIGHT, Theme
 _TOKENS, _HEAD, _LABEL_LIMIT = 3, 2, 10
 # exp of a larger number overflows a float.
 _OVERFLOW = 709.0
+# Smallest gap between two columns, px.
+_BETWEEN = 4
+# Height, name, cells and colour of a line.
+_Line: TypeAlias = tuple[float, str, list[str], str]
 
 
 class Worked(NamedTuple):
@@ -175,6 +179,8 @@ def softmax_row(
             "yaxis": bare_axis(theme, range=[_HEAD + rows - 0.5, -0.5]),
         },
     )
+    if _needed(table) > sheet.room:
+        table = _table(step, trace, worked, theme, final=final, short=True)
     ends = _right_ends([cells for _, _, cells, _ in table], sheet.room)
     left = {"xref": "paper", "xanchor": "left", "xshift": EDGE - sheet.left, "yanchor": "middle"}
     right = {"xanchor": "right", "yanchor": "middle", "align": "right"}
@@ -188,27 +194,40 @@ def softmax_row(
 
 
 def _table(
-    step: TokenStep, trace: Trace, worked: Arithmetic, theme: Theme, *, final: bool
-) -> list[tuple[float, str, list[str], str]]:
-    """Return the lines with their heights, names, cells and colours."""
+    step: TokenStep,
+    trace: Trace,
+    worked: Arithmetic,
+    theme: Theme,
+    *,
+    final: bool,
+    short: bool = False,
+) -> list[_Line]:
+    """Return the lines with their heights, names, cells and colours.
+
+    Args:
+        short: only formulas over the columns, and no name of the stage that removed a token.
+    """
     heads = [
         tr("logit<br>x"),
         tr("y is<br>x ÷ T"),
         tr("exp of<br>y − max"),
         tr("share:<br>÷ sum"),
+        *[f"{tr('final')}<br>{NBSP}"] * final,
     ]
+    if short:
+        heads = [*(head.rpartition("<br>")[2] for head in heads[:4]), *[tr("final")] * final]
     # With a temperature only a bound is known for tokens that a server doesn't name.
     most = "≤ " if trace.known is not None and worked.temperature != 1 else ""
     everything = tr("all {tokens:,} tokens", tokens=worked.tokens)
     total = tr("sum {total}", total=f"{most}{worked.total:.4g}")
     return [
-        (0.5, "", [*heads, *[f"{tr('final')}<br>{NBSP}"] * final], theme.muted),
+        (0.5, "", heads, theme.muted),
         *(
             (
                 _HEAD + at,
                 f'<span style="color:{theme.token_color(row.candidate.rank)}">■</span>{NBSP}'
                 + chosen_label(token, theme, row.candidate.token_id == step.token_id),
-                _cells(row, final=final),
+                _cells(row, final=final, short=short),
                 theme.ink,
             )
             for at, row in enumerate(worked.rows)
@@ -247,9 +266,10 @@ def _order(step: TokenStep, trace: Trace, worked: Arithmetic) -> str:
     )
 
 
-def _cells(row: Worked, *, final: bool) -> list[str]:
-    candidate = row.candidate
-    ended = tr("removed<br>by {stage}", stage=escaped(stage_name(candidate.removed_by or "")))
+def _cells(row: Worked, *, final: bool, short: bool) -> list[str]:
+    candidate, ended = row.candidate, tr("removed")
+    if not short:
+        ended = tr("removed<br>by {stage}", stage=escaped(stage_name(candidate.removed_by or "")))
     return [
         _number(candidate.logit),
         _number(row.divided),
@@ -271,13 +291,23 @@ def _number(value: float) -> str:
     return f"{value:.3f}".replace("-", "−")
 
 
+def _needed(table: Sequence[_Line]) -> float:
+    """Return the width of all columns with a gap before each, px."""
+    widths = _widths([cells for _, _, cells, _ in table])
+    return sum(widths) + _BETWEEN * len(widths)
+
+
+def _widths(lines: Sequence[Sequence[str]]) -> list[float]:
+    return [
+        widest([part for cell in c for part in cell.split("<br>")])
+        for c in zip(*lines, strict=True)
+    ]
+
+
 def _right_ends(lines: Sequence[Sequence[str]], room: float) -> list[float]:
     """Return the right ends of the columns of numbers as shares of the room, proportional to their
     widths.
     """
-    needed = [
-        widest([part for cell in c for part in cell.split("<br>")])
-        for c in zip(*lines, strict=True)
-    ]
+    needed = _widths(lines)
     spare = (room - sum(needed)) / len(needed)
     return [end / room for end in accumulate(width + spare for width in needed)]

@@ -198,7 +198,7 @@ def _add_totals(
         trace["customdata"] = [[number, -1] for number in range(len(runs))]
     for row, (name, run) in enumerate(runs):
         median_of = of_runs(times[row]) if times else ""
-        name_total(sheet, row, escaped(plain_name(name)), f"{_summary(run)}{median_of}")
+        name_total(sheet, row, escaped(plain_name(name)), _summary(run), median_of)
     add_whiskers(sheet, times)
 
 

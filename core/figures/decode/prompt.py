@@ -22,6 +22,7 @@ from ..base.grid import (
 )
 from ..base.labels import (
     NBSP,
+    escaped,
     lines,
     percent,
     settings_caption,
@@ -30,13 +31,16 @@ from ..base.labels import (
     visible_token,
 )
 from ..base.marks import add_note, hover_texts, strokes
+from ..base.measure import text_width, wrapped
 from ..base.paper import WIDE, Paper
-from ..base.sheet import Properties, Sheet
+from ..base.sheet import EDGE, Properties, Sheet
 from ..base.theme import LIGHT, Theme
 from ..base.window import ShownPart, window_of
 
 _ROWS = (N_("guess"), N_("actual"), N_("rank"))
 _BARS, _GAP = 100, 26
+# Font size and line height of the words over the last column, px.
+_USED, _USED_LINE = 11, 15
 
 
 @table(
@@ -163,12 +167,20 @@ def prompt_reading(
 
 
 def _point_at_last(sheet: Sheet, last: int, end: float) -> None:
-    """Write above the last column, on the side with more room."""
-    words, right = tr("the only prediction that is used"), last >= end / 2
-    text = f"<b>{words}{NBSP}▼</b>" if right else f"<b>▼{NBSP}{words}</b>"
-    where = {"xanchor": "right" if right else "left", "yanchor": "bottom", "yshift": 18}
+    """Write above the last column, on the side with more room, in as many lines as that needs."""
+    right, column = last >= end / 2, sheet.room / (end + 0.5)
+    room = sheet.left + column * (last + 1) if right else column * (end - last + 0.5) + sheet.right
+    room -= EDGE + text_width(f"{NBSP}▼", _USED, "sans bold")
+    words = list(
+        map(escaped, wrapped(tr("the only prediction that is used"), room, _USED, "sans bold"))
+    )
+    words[-1] = f"{words[-1]}{NBSP}▼" if right else f"▼{NBSP}{words[-1]}"
+    sheet.above += _USED_LINE * (len(words) - 1)
+    side = "right" if right else "left"
+    where = {"xanchor": side, "align": side, "yanchor": "bottom", "yshift": 18, "yref": "paper"}
     x, ink = last + (0.5 if right else -0.5), sheet.theme.accent_text()
-    add_note(sheet, "used", text, x, 1, size=11, color=ink, yref="paper", **where)
+    text = f"<b>{'<br>'.join(words)}</b>"
+    add_note(sheet, "used", text, x, 1, size=_USED, color=ink, **where)
 
 
 def _following(

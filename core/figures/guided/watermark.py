@@ -110,7 +110,7 @@ def _meaning(found: Sequence[tuple[str, Detection]]) -> list[str]:
     N_("Watermark along the text"),
     settings_caption,
     watermark_data,
-    subtitle=lambda found: " ".join(filter(None, _meaning(found))),
+    subtitle=lambda found: _meaning(found),
     alt=lambda found: _meaning(found),
     key=lambda theme, found, edited: [
         [

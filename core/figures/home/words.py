@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...decoding.counting import counted
+from ...decoding.counting import counted, sentences
 from ...decoding.many.methods import Cost, cost_of
 from ...decoding.many.types import ManyRuns
 from ...decoding.record.trace import Trace
@@ -102,7 +102,7 @@ def methods_verdict(many: ManyRuns) -> str:
                 greedy=costs[greedy].forwards,
             )
         )
-    return " ".join(words)
+    return tr(sentences(*words))
 
 
 def _in_sentence(trace: Trace) -> str:

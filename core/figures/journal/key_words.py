@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ...decoding.counting import sentences
 from ...language import N_, tr
 from ..base.color import to_oklab
 from ..base.labels import NBSP, exact_plain, safe_plain
@@ -93,10 +94,10 @@ def told(meta: Mapping[str, Any], keys: Sequence[str], theme: Theme) -> dict[str
     """
     symbols = "; ".join(part for line in keys for part in _entries(line, theme))
     symbols = symbols[:1].upper() + symbols[1:]
-    shows = " ".join(map(ended, filter(None, (meta["subtitle"], symbols))))
+    shows = _sentences(meta["subtitle"], symbols)
     settings = meta["caption"]
     return {
-        "caption": " ".join(map(ended, filter(None, (shows, settings)))),
+        "caption": _sentences(shows, settings),
         "shows": shows,
         "settings": settings,
     }
@@ -125,9 +126,17 @@ def _text(markup: str) -> str:
 
 def full_caption(meta: Mapping[str, Any]) -> str:
     """Return the caption of a figure without a drawn title: the title first, with exact marks."""
-    return exact_plain(f"{ended(str(meta['title']))} {meta['caption']}")
+    return exact_plain(tr(sentences(ended(str(meta["title"])), str(meta["caption"]))))
+
+
+# Marks at the end of a sentence.
+_ENDS = tuple(".!?”。！？」")
+
+
+def _sentences(*texts: str) -> str:
+    return tr(sentences(*map(ended, filter(None, texts))))
 
 
 def ended(text: str) -> str:
-    """Return text with a full stop, unless it ends with a mark."""
-    return text if text.endswith((".", "!", "?", "”")) else f"{text}."
+    """Return text with a full stop of the reader's language, unless it ends with a mark."""
+    return text if text.endswith(_ENDS) else tr("{part}.", part=text)

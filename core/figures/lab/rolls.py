@@ -10,8 +10,18 @@ from ...decoding.lab.types import LabStep, RollBin, Rolls
 from ...language import N_, tr
 from ..base.axes import axis, named_axis
 from ..base.figure import TableRows, figure, table
-from ..base.labels import NBSP, escaped, lines, percent, show_token, table_text, visible_token
+from ..base.labels import (
+    NBSP,
+    escaped,
+    lines,
+    percent,
+    show_token,
+    table_text,
+    text_columns,
+    visible_token,
+)
 from ..base.marks import numbers_behind, token_bars
+from ..base.measure import plain_of, text_width
 from ..base.paper import SCREEN, Paper
 from ..base.records import widest
 from ..base.sheet import EDGE, Properties, Sheet
@@ -103,6 +113,9 @@ def lab_rolls(
         return tr("No roll was counted.")
     shown = _shown(rolls, rows)
     left = 34 + round(7.2 * widest((drawn.text for drawn in shown), _LABEL_LIMIT))
+    # The bin of all others has no token's text.
+    names = [plain_of(_name(drawn, _LABEL_LIMIT)) for drawn in shown]
+    left = max(left, EDGE + round(text_width(max(names, key=text_columns), 12, "mono")))
     expected = [drawn.prob * rolls.total for drawn in shown]
     spreads = [math.sqrt(rolls.total * drawn.prob * (1 - min(drawn.prob, 1))) for drawn in shown]
     reach = [mean + spread for mean, spread in zip(expected, spreads, strict=True)]

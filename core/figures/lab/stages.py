@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ...decoding.lab.types import LabStep
-from ...decoding.record.steps import Candidate, Stage
+from ...decoding.record.steps import Stage
 from ...language import N_, tr
 from ..base.axes import bare_axis, named_axis
 from ..base.figure import TableRows, figure, table
@@ -27,7 +26,7 @@ from ..base.marks import (
     add_note,
     token_bars,
 )
-from ..base.measure import fitted, text_width
+from ..base.measure import first_fitting, fitted, text_width
 from ..base.paper import SCREEN, SMALL, Paper
 from ..base.records import LABEL_LIMIT, ranked_labels, widest
 from ..base.sheet import EDGE, Properties, Sheet
@@ -36,26 +35,19 @@ from ..decode.stage_bars import shown_stages
 from ..samplers.dry import dry_words
 from ..samplers.xtc import xtc_words
 from .panels import FEW_PANELS, GAP, HEADS, Places, is_narrow, places_for
+from .stage_rows import StageRow, others_mass, shown_rows, taken_by
 from .words import lab_caption, setting, short_name
 
+# Thickness of a bar, in rows: Plotly's own follows from the distances within one trace.
+_BAR = 0.7
+# Gaps around the text after a bar, px.
+_BESIDE = 8
 # Width of a bar's percentage, px.
 _PERCENT_WIDTH = 44
 # Minimum width of the panels on the page, px.
 _WIDTH = 440
 # Minimum width of a printed panel with words beside the numbers, px.
 _WIDE_PANEL = 120
-
-
-class StageRow(NamedTuple):
-    """A token with its probability in every shown stage."""
-
-    candidate: Candidate
-    probs: tuple[float, ...]
-
-    @property
-    def removed_at(self) -> int | None:
-        """Index of the stage that removed the token."""
-        return next((at for at, prob in enumerate(self.probs) if at and prob == 0), None)
 
 
 @table(
@@ -86,7 +78,7 @@ def lab_stages_data(lab: LabStep, *, rows: int = 20) -> TableRows:
                 *tail,
                 stage.name == "top_p" and candidate.token_id == last,
             )
-        yield (*head, None, None, None, False, _others(place, stage, shown), *tail, False)
+        yield (*head, None, None, None, False, others_mass(place, stage, shown), *tail, False)
 
 
 def _lowered_words(lab: LabStep) -> str:
@@ -163,7 +155,7 @@ def lab_stages(
     places = places_for(len(stages), 25 * (len(shown) + 1), paper)
     columns = widest((row.candidate.text for row in shown), LABEL_LIMIT)
     top = max(max(row.probs) for row in shown)
-    top = max(top, *(_others(place, stage, shown) for place, stage in enumerate(stages)), 1e-9)
+    top = max(top, *(others_mass(place, stage, shown) for place, stage in enumerate(stages)), 1e-9)
     tokens = [row.candidate for row in shown]
     out = [candidate for candidate in tokens if candidate.removed_by is not None]
     names = [*ranked_labels(lab.step, tokens, theme, out), f"{tr('others')}{NBSP}"]
@@ -177,12 +169,12 @@ def lab_stages(
         above=HEADS,
         below=34,
         rows=tr("token and its rank"),
-        layout={"barmode": "overlay", "bargap": 0.3},
+        layout={"barmode": "overlay"},
     )
     for place, stage in enumerate(stages):
         _add_panel(sheet, lab, place, stage, shown, places)
         _frame_panel(sheet, lab, place, stage, places, top)
-    _mark_crossing(sheet, lab, stages, shown, places)
+    _mark_crossing(sheet, lab, stages, shown, places, top)
     for row in range(places.rows):
         sheet.layout[f"yaxis{row + 1 if row else ''}"] = named_axis(
             theme,
@@ -193,26 +185,6 @@ def lab_stages(
             anchor=f"x{row * places.across + 1}" if row else "x",
         )
     return sheet
-
-
-def shown_rows(lab: LabStep, rows: int) -> list[StageRow]:
-    """Return the most probable tokens by rank, including the chosen one and top-p's last one."""
-    step, count = lab.step, len(shown_stages(lab.step))
-    rows_by_id = {
-        candidate.token_id: StageRow(candidate, tuple(s.probs[place] for s in step.stages[:count]))
-        for place, candidate in enumerate(step.candidates)
-        if place < max(rows, 1) or candidate.token_id == step.token_id
-    }
-    if lab.crossing is not None:
-        last = StageRow(lab.crossing.candidate, lab.crossing.probs[:count])
-        rows_by_id.setdefault(last.candidate.token_id, last)
-    return sorted(rows_by_id.values(), key=lambda row: row.candidate.rank)
-
-
-def _others(place: int, stage: Stage, shown: Sequence[StageRow]) -> float:
-    """Return the mass of the tokens without a row."""
-    alive = sum(row.probs[place] > 0 for row in shown)
-    return max(0.0, 1 - sum(row.probs[place] for row in shown)) if stage.kept > alive else 0.0
 
 
 def _add_panel(
@@ -228,7 +200,7 @@ def _add_panel(
     """
     theme, chosen = sheet.theme, lab.step.token_id
     probs = [row.probs[place] for row in shown]
-    mass, others = _others(place, stage, shown), stage.kept - sum(prob > 0 for prob in probs)
+    mass, others = others_mass(place, stage, shown), stage.kept - sum(prob > 0 for prob in probs)
     hovers = [
         lines(
             f"<b>{show_token(row.candidate.text, 40)}</b>",
@@ -258,6 +230,7 @@ def _add_panel(
             [*(theme.token_color(row.candidate.rank) for row in shown), theme.rest],
             texts=[percent(p) if p > 0 else "" for p in probs] + [percent(mass) if others else ""],
             chosen=[*(r.candidate.token_id == chosen and r.probs[place] > 0 for r in shown), False],
+            width=_BAR,
             **axes,
         ),
         token_bars(
@@ -270,6 +243,7 @@ def _add_panel(
             ink=theme.muted,
             marker={"pattern": pattern, "line": {"width": 1, "color": theme.muted}},
             y=gone,
+            width=_BAR,
             **axes,
         ),
     ]
@@ -283,30 +257,46 @@ def _frame_panel(
     """
     theme, count = sheet.theme, places.across
     domain, (bottom, upper) = places.x(place), places.y(place // count)
-    whole = sheet.paper.printed or (is_narrow(sheet.paper) and count <= FEW_PANELS)
-    width = sheet.room if whole else float(_WIDTH)
+    width, end = _extent(sheet, places, top)
     room = width / count - 6
-    share = min(_PERCENT_WIDTH * count / (width * (1 - GAP)), 0.86 if whole else 0.6)
     sheet.layout[f"xaxis{place + 1 if place else ''}"] = bare_axis(
-        theme, domain=list(domain), range=[0, top / (1 - share)], anchor=places.axis(place)
+        theme, domain=list(domain), range=[0, end], anchor=places.axis(place)
     )
     add_line(sheet, "zero", domain[0], (bottom, upper), theme.grid, 1, layer="below", **PAPER)
-    nothing = tr("nothing removed")
-    nothing = nothing if text_width(nothing) <= room else tr("all kept")
-    taken = f'<span style="color:{theme.muted}">{nothing}</span>' if place else NBSP
-    if place and stage.removed_mass > 0:
-        taken = tr("{mass} removed", mass=percent(stage.removed_mass)).replace(" ", NBSP)
-        taken = taken if text_width(taken) <= room else f"−{percent(stage.removed_mass)}"
-    left = tr("{count:,} left", count=stage.kept).replace(" ", NBSP)
+    mass, kept = percent(stage.removed_mass), stage.kept
+    taken = [tr("nothing removed"), tr("all kept"), "–"]
+    if stage.removed_mass > 0:
+        taken = [tr("{mass} removed", mass=mass), f"−{mass}"]
+    left = first_fitting([tr("{count:,} left", count=kept), f"{kept:,}"], room)
+    quiet = stage.removed_mass == 0
     head = [
         f"<b>{escaped(fitted(short_name(stage.name), room, face='sans bold'))}</b>",
         escaped(fitted(setting(stage.name, lab), room)) or NBSP,
-        taken,
-        f'<span style="color:{theme.muted}">{left}</span>',
+        _line(first_fitting(taken, room), theme if quiet else None) if place else NBSP,
+        _line(left, theme),
     ]
     where = {**PAPER, "xanchor": "left", "yanchor": "bottom", "yshift": 4, "align": "left"}
     where |= {"borderpad": 0, "borderwidth": 0, "size": 12, "color": theme.ink}
     add_note(sheet, "head", "<br>".join(head), domain[0], upper, **where)
+
+
+def _extent(sheet: Sheet, places: Places, top: float) -> tuple[float, float]:
+    """Return the width of a row of panels, px, and the probability at a panel's right end, which
+    leaves room for the percentage of the largest one, `top`.
+    """
+    count = places.across
+    whole = sheet.paper.printed or (is_narrow(sheet.paper) and count <= FEW_PANELS)
+    width = sheet.room if whole else float(_WIDTH)
+    share = min(_PERCENT_WIDTH * count / (width * (1 - GAP)), 0.86 if whole else 0.6)
+    return width, top / (1 - share)
+
+
+def _line(words: str, muted: Theme | None) -> str:
+    """Return plain text as a line of Plotly text, in the muted colour of a theme if one is
+    given.
+    """
+    text = escaped(words).replace(" ", NBSP)
+    return f'<span style="color:{muted.muted}">{text}</span>' if muted else text
 
 
 def _mark_crossing(
@@ -315,6 +305,7 @@ def _mark_crossing(
     stages: Sequence[Stage],
     shown: Sequence[StageRow],
     places: Places,
+    top: float,
 ) -> None:
     """Add a line below the last token that top-p kept, across its panel."""
     at = next((place for place, stage in enumerate(stages) if stage.name == "top_p"), None)
@@ -327,16 +318,15 @@ def _mark_crossing(
     # If the crossing is the last row, the bar of all others is below it, and the room is above.
     side = "bottom" if ids[-1] == lab.crossing.candidate.token_id else "top"
     where = {"xref": "paper", "xanchor": "right", "yanchor": side, "borderpad": 0}
-    paper = sheet.paper
-    # In a narrow panel only the subtitle names it.
-    if not (paper.width / len(stages) < _WIDE_PANEL if paper.printed else is_narrow(paper)):
-        add_note(
-            sheet,
-            "crossing",
-            tr("p reached").replace(" ", NBSP),
-            ends[1],
-            y,
-            size=SMALL,
-            color=ink,
-            **where,
-        )
+    paper, words = sheet.paper, tr("p reached")
+    # In a narrow panel, and over a row that is as long, only the subtitle names it.
+    narrow = paper.width / len(stages) < _WIDE_PANEL if paper.printed else is_narrow(paper)
+    if not narrow:
+        width, end = _extent(sheet, places, top)
+        panel = width / places.across * (1 - GAP)
+        row = ids.index(lab.crossing.candidate.token_id) + (side == "top")
+        taken, label = taken_by(stages, shown, at, row)
+        free = (1 - taken / end) * panel - text_width(label, 11) - _BESIDE
+        if text_width(words, SMALL) <= free:
+            text = words.replace(" ", NBSP)
+            add_note(sheet, "crossing", text, ends[1], y, size=SMALL, color=ink, **where)

@@ -15,15 +15,17 @@ from ..base.labels import NBSP, escaped, lines, percent, show_token, visible_tok
 from ..base.marks import INSIDE, add_frame, add_note, hover_texts, overlaid
 from ..base.measure import fitted, text_width
 from ..base.paper import SMALL, Paper
-from ..base.sheet import EDGE, Properties, Sheet
+from ..base.sheet import EDGE, Properties, Sentences, Sheet, joined
 from ..base.theme import Theme
 from ..base.window import ShownPart
 from .token_tree import TreeCell, TreeLayout
 
 _LEFT = 64
 _PADDING = 15
-# Height of a lane, px.
-_LANE = 34
+# Height of a lane, and of a lane in print that would make the figure higher than a page; px.
+_LANE, _LOW_LANE = 34, 24
+# Height of all rows of steps that a page in print holds, px; further steps are left out.
+_HIGHEST = 1040
 # Part of the padding that a number alone needs not have, px.
 _SPARE = 7
 # Width of a step's number, px.
@@ -39,7 +41,7 @@ def lane_tree(
     theme: Theme,
     paper: Paper,
     *,
-    subtitle: str,
+    subtitle: Sentences,
     frame: tuple[str, str],
     edged: bool = False,
     left: int = _LEFT,
@@ -56,6 +58,7 @@ def lane_tree(
     A click on a cell hands over `customdata = [place of its first lane, its first step]`.
     """
     across = _steps_across(layout.steps, paper, left)
+    layout, lane = _on_a_page(layout, across, paper)
     lanes = len(layout.lanes) + _APART
     height = lanes * len(range(0, layout.steps, across)) - _APART
     shown = ShownPart("step", 0, layout.steps, layout.all_steps)
@@ -63,9 +66,9 @@ def lane_tree(
     sheet = Sheet(
         theme,
         paper,
-        subtitle=(subtitle, not shown.whole and f"{shown.words}."),
+        subtitle=(joined(subtitle), shown.note),
         facts={"layout": layout},
-        plot_height=round(_LANE * height),
+        plot_height=round(lane * height),
         left=left,
         right=EDGE,
         above=22,
@@ -75,7 +78,7 @@ def lane_tree(
     room = sheet.room / across
     # Outside the visible area; only its colour bar is shown.
     scale = probability_cells(sheet, [-9], [[0]], left=60, y=[-9], hoverinfo="skip")
-    labels = list(_labels(pieces, layout, room, bold=edged, share=share))
+    labels = list(_labels(pieces, layout, (room, lane), bold=edged, share=share))
     sheet.traces = [scale, _cells(labels, layout, theme, across)]
     for cell, text, _, upright in labels:
         x, y = _place(cell, across, lanes)
@@ -128,6 +131,20 @@ def _steps_across(steps: int, paper: Paper, left: int) -> int:
         return steps
     most = max(int((paper.width - left - EDGE) / _STEP), 3)
     return -(-steps // -(-steps // most))
+
+
+def _on_a_page(layout: TreeLayout, across: int, paper: Paper) -> tuple[TreeLayout, int]:
+    """Return the layout with as many steps as a page in print holds, and the height of a lane, px.
+
+    Args:
+        across: number of steps in a row.
+    """
+    if not paper.printed:
+        return layout, _LANE
+    lanes, rows = len(layout.lanes) + _APART, -(-layout.steps // across)
+    lane = _LANE if _LANE * (rows * lanes - _APART) <= _HIGHEST else _LOW_LANE
+    held = max(int((_HIGHEST / lane + _APART) / lanes), 1)
+    return layout.until(across * held), lane
 
 
 def _pieces(cell: TreeCell, across: int) -> Iterator[TreeCell]:
@@ -192,33 +209,43 @@ class _Label(NamedTuple):
 def _labels(
     cells: Sequence[TreeCell],
     layout: TreeLayout,
-    room: float,
+    room: tuple[float, float],
     *,
     bold: bool,
     share: Callable[[TreeCell], tuple[str, str]] | None,
 ) -> Iterator[_Label]:
-    """Yield the cells' labels; `room` is the width of a step in px; framed tokens may be bold."""
+    """Yield the cells' labels; framed tokens may be bold.
+
+    Args:
+        room: width of a step and height of a lane, px.
+    """
     for cell in cells:
         before, said = share(cell) if share else ("", "")
-        width = len(cell.tokens) * room
+        width, height = len(cell.tokens) * room[0], cell.lanes * room[1]
         strong = _is_framed(cell, layout) if bold else []
-        if text := _upright_text(cell, width, strong, before):
+        if text := _upright_text(cell, (width, height), strong, before):
             yield _Label(cell, text, said, upright=True)
         else:
             yield _Label(cell, _text(cell, width, strong, before), said, upright=False)
 
 
-def _upright_text(cell: TreeCell, width: float, strong: Sequence[bool], before: str) -> str:
+def _upright_text(
+    cell: TreeCell, size: tuple[float, float], strong: Sequence[bool], before: str
+) -> str:
     """Return the text of a cell that is too narrow for its first token but high enough for it;
     empty for other cells.
+
+    Args:
+        size: width and height of the cell, px.
     """
+    width, height = size
     name = visible_token(cell.tokens[0].text)
     needed = text_width(f"{before}{NBSP}{name}", 12, "mono") + _PADDING
     lies = text_width(name, 12, "mono") <= width - _PADDING
-    if lies or width < _TICK or needed > _LANE * cell.lanes:
+    if lies or width < _TICK or needed > height:
         return ""
     taken = text_width(f"{before}{NBSP}", 12, "mono") if before else 0.0
-    text = _text(cell, _LANE * cell.lanes - taken, strong, "")
+    text = _text(cell, height - taken, strong, "")
     return f"{escaped(before)}{NBSP}{text}" if before else text
 
 

@@ -67,6 +67,15 @@ class TreeLayout(NamedTuple):
     steps: int
     all_steps: int
 
+    def until(self, steps: int) -> TreeLayout:
+        """Return the layout of the first steps alone."""
+        cells = tuple(
+            cell._replace(tokens=cell.tokens[: steps - cell.depth])
+            for cell in self.cells
+            if cell.depth < steps
+        )
+        return self._replace(cells=cells, steps=min(self.steps, steps))
+
 
 def lay_out_tree(rows: Sequence[Lane], *, fold: bool = True, forks: bool = False) -> TreeLayout:
     """Assign lanes so that rows with a common beginning are adjacent, and make a cell for each

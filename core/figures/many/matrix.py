@@ -28,11 +28,16 @@ NO_GRID = N_("These runs are no grid: they differ in something else than one or 
 
 
 class MeasureWords(NamedTuple):
-    """Words of a measure, and its value for a run of a grid; None where there is none."""
+    """Words of a measure, and its value for a run of a grid; None where there is none.
+
+    Args:
+        missing: what a cell without a value holds.
+    """
 
     words: str
     value: Callable[[Trace, Trace], float | None]
     shown: Callable[[float], str]
+    missing: str = "–"
 
 
 def _distinct(trace: Trace, _: Trace) -> float | None:
@@ -55,7 +60,10 @@ GRID_MEASURES: dict[GridMeasure, MeasureWords] = {
         N_("share of different pairs of tokens"), _distinct, lambda value: f"{value:.2f}"
     ),
     "parts": MeasureWords(
-        N_("step at which the run parts from the first one"), _parts, lambda value: f"{value:.0f}"
+        N_("step at which the run parts from the first one"),
+        _parts,
+        lambda value: f"{value:.0f}",
+        N_("same"),
     ),
 }
 
@@ -207,9 +215,10 @@ def _cells(many: ManyRuns, grid: _Grid, measure: GridMeasure, theme: Theme) -> P
 
 def _shown(many: ManyRuns, place: int, measure: GridMeasure) -> str:
     value = GRID_MEASURES[measure].value(many.traces[place], many.traces[0])
-    if value is None:
-        return "first" if place == 0 else "same"
-    return GRID_MEASURES[measure].shown(value)
+    words = GRID_MEASURES[measure]
+    if value is not None:
+        return words.shown(value)
+    return tr("first") if measure == "parts" and place == 0 else tr(words.missing)
 
 
 def _cell_words(grid: _Grid, pair: tuple[str, str]) -> str:
@@ -221,7 +230,7 @@ def _hover(many: ManyRuns, grid: _Grid, pair: tuple[str, str], measure: GridMeas
     place = grid.runs[pair]
     return lines(
         f"<b>{escaped(_cell_words(grid, pair))}</b>",
-        f"{GRID_MEASURES[measure].words}: {_shown(many, place, measure)}",
-        f"{counted(len(many.traces[place].token_ids), 'token')}",
+        f"{tr(GRID_MEASURES[measure].words)}: {_shown(many, place, measure)}",
+        tr(counted(len(many.traces[place].token_ids), "token")),
         show_token(many.traces[place].text, 60),
     )

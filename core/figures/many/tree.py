@@ -98,20 +98,13 @@ def many_tree(
         layout,
         theme,
         paper,
-        subtitle=" ".join(
-            filter(
-                None,
-                (
-                    tr(
-                        "Runs share a cell up to their first different token. A number before a "
-                        "token is the share of the fork's runs, in percent."
-                    ),
-                    tr("A run alone is named by {settings}.", settings=named)
-                    if _names_one(many)
-                    else "",
-                    tr("{number} rarer texts are left out.", number=left_out) if left_out else "",
-                ),
-            )
+        subtitle=(
+            tr(
+                "Runs share a cell up to their first different token. A number before a token is "
+                "the share of the fork's runs, in percent."
+            ),
+            tr("A run alone is named by {settings}.", settings=named) if _names_one(many) else "",
+            tr("{number} rarer texts are left out.", number=left_out) if left_out else "",
         ),
         frame=(tr("fork"), theme.accent),
         edged=True,

@@ -26,12 +26,14 @@ from ..base.marks import (
     overlaid,
     token_cells,
 )
-from ..base.measure import text_width
+from ..base.measure import markup_width, text_width
 from ..base.paper import SCREEN, SMALL, Paper
 from ..base.sheet import Properties, Sheet
 from ..base.theme import LIGHT, Theme
 
 _LEFT, _RIGHT, _HEAD = 80, 70, 1.0
+# Gap between a row and its length, px.
+_BEHIND = 6
 # Height of a row in px and columns of a token, for vertical tokens in narrow cells.
 _UPRIGHT_ROW, _UPRIGHT_LIMIT = 54, 6
 # Width of the block of cached tokens, in tokens.
@@ -139,7 +141,9 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
         y += len(rows)
     width = len(groups[0][1][0].row.token_ids)
     texts = _scored(trace, at)[3]
-    pitch = (paper.width - _LEFT - _RIGHT) / (width + _BLOCK)
+    lengths = [text_width(_length(line), 11) for _, group in groups for line in group]
+    right = max(_RIGHT, round(max(lengths)) + _BEHIND + 2)
+    pitch = (paper.width - _LEFT - right) / (width + _BLOCK)
     limit = max(3, min(9, 70 // width))
     longest = max(text_width(visible_token(text, limit), SMALL, "mono") for text in texts)
     upright = longest + 4 > pitch
@@ -151,7 +155,7 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
         meta={"shown": [span_key("round", at)]},
         plot_height=round((_UPRIGHT_ROW if upright else 30) * y),
         left=_LEFT,
-        right=_RIGHT,
+        right=right,
         above=32,
         below=34,
         key_offset=10,
@@ -178,9 +182,11 @@ def _add_group(
 ) -> None:
     theme, angle = sheet.theme, -90 if upright else 0
     new_tokens = tr(counted(sum(line.row.new for line in lines), "new token"))
-    fed = f"{tr(counted(len(lines), 'sequence'))}, {new_tokens}".replace(" ", NBSP)
-    heading = f"<b>{tr(NAMES[scoring]).replace(' ', NBSP)}</b>:{NBSP}{fed}"
-    label_bar(sheet, lines[0].y - 0.5, heading, yshift=1)
+    name, sequences = f"<b>{tr(NAMES[scoring])}</b>", tr(counted(len(lines), "sequence"))
+    headings = [f"{name}: {sequences}, {new_tokens}", f"{name}: {sequences}", name]
+    room = sheet.room + sheet.right
+    heading = next((text for text in headings if markup_width(text) <= room), name)
+    label_bar(sheet, lines[0].y - 0.5, heading.replace(" ", NBSP), yshift=1)
     cached, ink = [line for line in lines if line.row.cached], theme.text_on(theme.rest)
     sheet.traces.append(
         token_cells(
@@ -214,10 +220,13 @@ def _add_group(
             "hoverinfo": "skip",
         }
     )
-    where = {"xref": "paper", "xanchor": "left", "xshift": 6}
+    where = {"xref": "paper", "xanchor": "left", "xshift": _BEHIND}
     for line in lines:
-        length = tr("length {length}", length=line.row.length)
-        add_note(sheet, "length", length, 1, line.y, size=11, color=theme.muted, **where)
+        add_note(sheet, "length", _length(line), 1, line.y, size=11, color=theme.muted, **where)
+
+
+def _length(line: _FedLine) -> str:
+    return tr("length {length}", length=line.row.length)
 
 
 def _tokens(

@@ -93,7 +93,7 @@ def same_rounds_words(a: Trace, b: Trace) -> str:
                 apart=apart,
             )
             excuse = tr(_excuse(apart, _tolerance(a)))
-            return " ".join((differ, _choices(first, second), by, excuse))
+            return tr(sentences(differ, _choices(first, second), by, excuse))
     return tr("They emitted different tokens from the same rounds: this should not happen.")
 
 

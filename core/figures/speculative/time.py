@@ -180,7 +180,7 @@ def _add_totals(
             )
         times = runs[at] if runs else ()
         total = tr("{time} a token", time=milliseconds(sum(parts.values())))
-        name_total(sheet, at, tr(name), f"{total}{of_runs(times)}")
+        name_total(sheet, at, tr(name), total, of_runs(times))
     add_whiskers(sheet, [[1000 * value for value in times] for times in runs])
 
 

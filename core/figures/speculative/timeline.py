@@ -116,7 +116,7 @@ def _alt(rounds: Sequence[DraftRound], shown: ShownPart) -> Sentences:
     spec_timeline_data,
     subtitle=lambda shown: (
         tr("A column is a round; its last row is the target’s own token."),
-        not shown.whole and f"{tr(shown.words)}.",
+        shown.note,
     ),
     alt=_alt,
     key=lambda theme: [[(kind_color(k, theme), shown_kind(k), SIGNS[k]) for k in KINDS]],

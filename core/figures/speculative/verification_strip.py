@@ -25,6 +25,8 @@ from .words import (
 )
 
 _LIMIT = 16
+# Gap between the texts over the strip, and line height, px.
+_APART, _LINE = 12, 15
 
 
 class _StripPart(NamedTuple):
@@ -124,7 +126,10 @@ def add_strip(sheet: Sheet, found: VerifiedPosition, bottom: float) -> None:
         add_line(sheet, "number", mark, upright, theme.ink, 3, xref="x3", yref="paper")
     where = {**PAPER, "yanchor": "bottom", "borderpad": 0}
     title = _strip_title(found)
-    add_note(sheet, "strip", title, 0, 1, size=11, color=theme.ink, xanchor="left", **where)
+    above = markup_width(title, 11) + markup_width(says, 11) + _APART > sheet.room
+    left = {"xanchor": "left", "yshift": _LINE * above, **where}
+    sheet.above += _LINE * above
+    add_note(sheet, "strip", title, 0, 1, size=11, color=theme.ink, **left)
     add_note(sheet, "strip", says, 1, 1, size=11, color=theme.muted, xanchor="right", **where)
     sheet.layout["xaxis3"] = axis(
         theme, anchor="y3", range=[0, 1], showgrid=False, tickvals=[0, 0.5, 1], showline=False

@@ -12,6 +12,7 @@ from core.decoding.shaping.config import CONTRASTS, WATERMARKS
 from core.figures.base.figure import Figure
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.paper import Paper
+from core.figures.base.window import even_span
 from core.figures.samplers.state import sampler_of
 from core.language import tr
 from pages.ui.decode.state import DecodeView, median_run
@@ -66,12 +67,14 @@ def of_step(name: str, draw: Figure[...]) -> PagePart:
 
 
 def _windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
-    count, across = len(trace.token_steps), columns_for(paper.width)
+    count = len(trace.token_steps)
+    across = even_span(count, columns_for(paper.width))
     return windows_of(range(0, max(count, 1), across)[:MOST_FIGURES], count)
 
 
 def _prompt_windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
-    count, across = len(trace.prompt_ids), wide_columns(paper.width)
+    count = len(trace.prompt_ids)
+    across = even_span(count, wide_columns(paper.width))
     return windows_of(range(max(count - MOST_FIGURES * across, 0), max(count, 1), across), count)
 
 

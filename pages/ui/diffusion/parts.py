@@ -8,6 +8,7 @@ from core.decoding.diffusion.canvas import canvas_steps
 from core.decoding.record.trace import Trace
 from core.figures.base.grid import wide_columns
 from core.figures.base.paper import Paper
+from core.figures.base.window import even_span
 from core.language import N_
 from pages.ui.diffusion.state import DiffusionView, stored_budget
 from pages.ui.run.parts import FigureWindow, PagePart, windows_of
@@ -15,7 +16,8 @@ from pages.ui.run.parts import FigureWindow, PagePart, windows_of
 
 def _windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
     count = len(canvas_steps(trace))
-    return windows_of(range(0, max(count, 1), wide_columns(paper.window)), count)
+    across = even_span(count, wide_columns(paper.window))
+    return windows_of(range(0, max(count, 1), across), count)
 
 
 CANVAS = PagePart(

@@ -10,6 +10,7 @@ from core.decoding.reading.types import text_tokens
 from core.decoding.record.trace import Trace
 from core.figures.base.grid import wide_columns
 from core.figures.base.paper import Paper
+from core.figures.base.window import even_span
 from core.figures.read.lines import TokenLine
 from core.language import N_, tr
 from pages.ui.decode.parts import HEATMAP, MOST_FIGURES, UNCERTAINTY
@@ -20,8 +21,8 @@ from pages.ui.widgets.controls.control import value
 
 
 def _windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
-    across = wide_columns(paper.width)
     count = len(trace.prompt_ids) + len(trace.token_ids)
+    across = even_span(count, wide_columns(paper.width))
     return windows_of(range(0, max(count, 1), across)[:MOST_FIGURES], count)
 
 

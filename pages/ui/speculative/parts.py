@@ -6,6 +6,7 @@ from core import figures
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.figures.base.paper import Paper
+from core.figures.base.window import even_span
 from core.figures.speculative.timeline import COLUMNS, rounds_for
 from core.figures.speculative.words import EXTRA, rule_words
 from core.language import N_
@@ -27,8 +28,8 @@ def _token(view: SpecView) -> str:
 
 
 def _windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
-    columns = min(COLUMNS, rounds_for(paper.width, trace))
     count = len(trace.rounds)
+    columns = even_span(count, min(COLUMNS, rounds_for(paper.width, trace)))
     return windows_of(range(0, max(count, 1), columns), count)
 
 

@@ -14,6 +14,7 @@ from core.figures.speculative.timeline import PHONE_COLUMNS, rounds_for
 from core.language import use
 from tests.figures.figure_boxes import faults, page_with_fonts
 from tests.figures.gallery import TRACES, draw, entries, long_rounds
+from tests.language.pseudo import use_pseudo
 
 pytestmark = pytest.mark.browser
 
@@ -43,19 +44,37 @@ def test_no_text_is_over_another_or_out_of_its_box_or_too_small(canvas: Page, na
     assert {name: listed for name, listed in faults_by_name.items() if listed} == {}
 
 
-LANGUAGES = {"ja": slice(0, None, 2), "ko": slice(1, None, 2)}
+# Texts of pseudo-localisation are longer than those of any language.
+PSEUDO = "pseudo"
+LANGUAGES = {"ja": slice(0, None, 2), "ko": slice(1, None, 2), PSEUDO: slice(2, None, 5)}
+
+
+def faults_in(canvas: Page, language: str, width: str, part: slice) -> dict[str, list[str]]:
+    """Return the faults of a part of the gallery, by the figures' names."""
+    paper, listed = printed(width), dict[str, list[str]]()
+    with pytest.MonkeyPatch.context() as patch, use("ja" if language == PSEUDO else language):
+        if language == PSEUDO:
+            use_pseudo(patch)
+        for entry in entries()[part]:
+            if found := faults(canvas, draw(entry, paper=paper)):
+                listed[entry[0]] = found
+    return listed
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_text_of_another_language_is_over_another_or_out_of_its_box(
     canvas: Page, language: str
 ) -> None:
-    paper, listed = printed("85mm"), dict[str, list[str]]()
-    with use(language):
-        for entry in entries()[LANGUAGES[language]]:
-            if found := faults(canvas, draw(entry, paper=paper)):
-                listed[entry[0]] = found
-    assert listed == {}
+    assert faults_in(canvas, language, "85mm", LANGUAGES[language]) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", ["85mm", "400px", "1200px"])
+@pytest.mark.parametrize("language", ["en", *LANGUAGES])
+def test_no_text_of_any_figure_is_over_another_in_any_language(
+    canvas: Page, language: str, width: str
+) -> None:
+    assert faults_in(canvas, language, width, slice(None)) == {}
 
 
 # Windows of 400, 800, 1280 and 1366 px: width of the paper and of the drawn figure, px.
@@ -84,6 +103,16 @@ def test_texts_over_another_off_the_paper_or_wider_than_their_bar_are_found(canv
     for bars in figure.data:
         if bars.type == "bar":
             bars.text = ["far too long for its node"] * len(bars.x)
+            bars.offset = 3
     kinds = {fault.partition(":")[0] for fault in faults(canvas, figure)}
-    assert {"overlap", "outside the paper"} <= kinds
+    assert {"overlap", "outside the paper", "beside its place"} <= kinds
     assert any(kind.startswith("over its bar") for kind in kinds)
+
+
+def test_bars_whose_trace_has_gaps_and_no_thickness_are_found(canvas: Page) -> None:
+    entry = next(entry for entry in entries() if entry[0] == "beam_step")
+    figure = draw(entry, paper=printed("640px"))
+    assert faults(canvas, figure) == []
+    for bars in figure.data:
+        bars.width = 1 if bars.name == "rows" else None
+    assert any(fault.startswith("of unequal thickness") for fault in faults(canvas, figure))

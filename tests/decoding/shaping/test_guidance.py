@@ -35,6 +35,7 @@ from core.export.catalog import entries_of
 from core.figures import second_forward, second_forward_data
 from pages.ui.decode.parts import SECOND
 from tests.decoding.checks.forging import failed, forge, with_shaping
+from tests.depth import slow
 from tests.models.builders import random_language_model
 
 PROMPT, NEGATIVE = "Once upon a time", "One day, a big dog"
@@ -77,8 +78,9 @@ def test_a_token_that_a_forward_rules_out_keeps_its_logit() -> None:
     assert shaped[1] == -math.inf and torch.isfinite(shaped[[0, 2]]).all()
 
 
-@pytest.mark.parametrize("negative", ["", NEGATIVE])
-@pytest.mark.parametrize("scale", [0.4, 1.7])
+@pytest.mark.parametrize(
+    ("scale", "negative"), [(0.4, ""), slow(0.4, NEGATIVE), slow(1.7, ""), (1.7, NEGATIVE)]
+)
 def test_generate_makes_the_same_run_and_the_model_proves_it(model, scale, negative) -> None:
     for config in _configs(scale, negative):
         trace = collect(model, PROMPT, config)

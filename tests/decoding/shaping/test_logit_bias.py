@@ -30,7 +30,7 @@ from tests.decoding.beam.beams import ARCHITECTURES
 from tests.decoding.checks.forging import failed as _failed
 from tests.decoding.checks.forging import with_shaping
 from tests.decoding.shaping.against_generate import assert_equal_to_generate
-from tests.depth import cases
+from tests.depth import cases, mostly_slow
 from tests.models.builders import random_language_model
 
 RESCORED = "tree_rescored"
@@ -89,7 +89,7 @@ def _random_biases(dice: random.Random) -> dict[int, float]:
 
 
 @pytest.mark.parametrize("case", range(cases(10, 3)))
-@pytest.mark.parametrize("kind", ARCHITECTURES)
+@pytest.mark.parametrize("kind", mostly_slow(ARCHITECTURES, ("llama", "gpt2")))
 def test_runs_equal_those_of_generate(kind: str, case: int) -> None:
     """`generate` adds it first too, before the repetition penalty that its sign decides on."""
     dice = random.Random(f"bias {kind} {case}")

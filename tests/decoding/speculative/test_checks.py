@@ -16,6 +16,7 @@ from core.decoding.speculative.distributions import Drawn, Rows, residual
 from core.decoding.speculative.types import CacheSizes
 from core.decoding.speculative.verification import EmittedByTarget
 from tests.decoding.speculative.speculations import near_draft, other_draft, target
+from tests.depth import mostly_slow
 
 CONFIGS = {
     "speculative": Speculative(max_new_tokens=24, seed=5),
@@ -183,7 +184,7 @@ def test_a_part_of_a_round_that_is_made_up_is_found(change, found) -> None:
     assert found in _failed(forged)
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", mostly_slow(CONFIGS, ("speculative", "greedy")))
 def test_other_settings_than_the_runs_are_found(name: str) -> None:
     trace, config = run(name), CONFIGS[name]
     others = [replace(config, draft_length=6), replace(config, seed=6)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....decoding.counting import nth
+from ....decoding.counting import nth, sentences
 from ....decoding.record.trace import Trace
 from ....decoding.speculative.analysis.rejections import Rejection, rejections
 from ....decoding.speculative.config import Speculative
@@ -52,11 +52,13 @@ def rejection_words(trace: Trace, found: Rejection) -> str:
     """Return what the draft knew, what the target preferred, and the probability of the rejection;
     plain text.
     """
-    return _joined(
-        origin_words(trace, found),
-        _preferred(trace, found),
-        _fixed(trace, found),
-        _how_likely(trace, found),
+    return tr(
+        sentences(
+            origin_words(trace, found),
+            _preferred(trace, found),
+            _fixed(trace, found),
+            _how_likely(trace, found),
+        )
     )
 
 
@@ -81,7 +83,7 @@ def _preferred(trace: Trace, found: Rejection) -> str:
                 "gives the drafted token {gives}.",
                 **values,
             )
-        return _joined(words, _before_siblings(found, first), _removed(trace, found, first))
+        return tr(sentences(words, _before_siblings(found, first), _removed(trace, found, first)))
     if best.token_id == found.token.token_id:
         return tr("It is the target's likeliest token too, with {gives}.", gives=gives)
     if greedy and found.drafted.target_raw_prob > best.target_raw_prob:
@@ -93,7 +95,7 @@ def _preferred(trace: Trace, found: Rejection) -> str:
     words = tr(
         "The target prefers {token} with {prob} and gives the drafted token {gives}.", **values
     )
-    return words if greedy else _joined(words, _removed(trace, found, found.drafted))
+    return words if greedy else tr(sentences(words, _removed(trace, found, found.drafted)))
 
 
 def _first_sibling(trace: Trace, found: Rejection) -> DraftToken | None:
@@ -146,10 +148,6 @@ def _removed(trace: Trace, found: Rejection, before: PairCandidate | DraftToken 
         stages=", ".join(names),
         prob=percent(own),
     )
-
-
-def _joined(*sentences: str) -> str:
-    return " ".join(filter(None, sentences))
 
 
 def _fixed(trace: Trace, found: Rejection) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from ....decoding.counting import nth
@@ -20,24 +22,57 @@ from ...base.theme import LIGHT, Theme
 from ..words import kind_color, kind_words, shown_kind, soft_color
 
 _LEFT, _ROW, _CHARACTER = 64, 34, 7.25
+# A byte of a part of a character, as display texts show it.
+_BYTE = re.compile(r"<[0-9A-F]{2}>")
 
 
 class Span(NamedTuple):
-    """A token over the characters `start` to `end` of the drafted text."""
+    """A token over the bytes `start` to `end` of the drafted text."""
 
     start: int
     end: int
     text: str
 
 
-def spans(texts: Sequence[str]) -> list[Span]:
-    """Return the tokens' places in the text that they make up."""
-    ends = list(accumulate(len(text) or 1 for text in texts))
-    return list(map(Span, [0, *ends[:-1]], ends, texts))
+def spans(*rows: Sequence[str]) -> list[list[Span]]:
+    """Return the places of each row's tokens in the text that they make up, in bytes: a token may
+    be a part of a character. A token without text gets a place of its own, at which all rows are
+    moved on.
+
+    Args:
+        rows: the tokens' display texts.
+    """
+    ends = [[0, *accumulate(map(_length, row))] for row in rows]
+    inserted: Counter[int] = Counter()
+    for row in ends:
+        inserted |= Counter(start for start, end in pairwise(row) if start == end)
+    return [_placed(row, row_ends, inserted) for row, row_ends in zip(rows, ends, strict=True)]
+
+
+def _length(text: str) -> int:
+    """Return the number of bytes that a display text stands for."""
+    return len(_BYTE.sub("?", text).encode("utf-8", "replace"))
+
+
+def _placed(row: Sequence[str], ends: Sequence[int], inserted: Counter[int]) -> list[Span]:
+    """Return a row's tokens at their bytes, moved on by the places inserted before them."""
+
+    def moved(at: int) -> int:
+        return at + sum(count for place, count in inserted.items() if place < at)
+
+    placed, empty = list[Span](), Counter[int]()
+    for text, (start, end) in zip(row, pairwise(ends), strict=True):
+        if start == end:
+            first = moved(start) + empty[start]
+            placed.append(Span(first, first + 1, text))
+            empty[start] += 1
+        else:
+            placed.append(Span(moved(start) + inserted[start], moved(end), text))
+    return placed
 
 
 def made_of(span: Span, sources: Sequence[Span]) -> list[str]:
-    """Return the texts of the draft's tokens that share characters with a target token."""
+    """Return the texts of the draft's tokens that share bytes with a target token."""
     return [one.text for one in sources if one.start < span.end and span.start < one.end]
 
 
@@ -45,8 +80,7 @@ def made_of(span: Span, sources: Sequence[Span]) -> list[str]:
 def spec_translation_data(trace: Trace, at: int) -> TableRows:
     """Return a row for each drafted token of a round, with the draft's tokens that it came from."""
     step = trace.rounds[at]
-    sources = spans([token.text for token in step.translation])
-    drafted = spans([token.text for token in step.drafted])
+    sources, drafted = _rows(step)
     return [
         (
             nth(place),
@@ -85,13 +119,11 @@ def spec_translation_data(trace: Trace, at: int) -> TableRows:
 def spec_translation(
     trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """Draw a round's draft tokens above the target's tokens, both over the same characters."""
+    """Draw a round's draft tokens above the target's tokens, both over the same text."""
     step = trace.rounds[at]
     if not step.translation:
         return tr("The draft proposed nothing in this round.")
-    above, below = (
-        spans([token.text for token in tokens]) for tokens in (step.translation, step.drafted)
-    )
+    above, below = _rows(step)
     end = max(span.end for span in (*above, *below))
     room = (paper.width - _LEFT - 20) / max(end, 12)
     sheet = Sheet(
@@ -119,6 +151,11 @@ def spec_translation(
     for cut in sorted({0, *shared}):
         add_line(sheet, "cut", cut, (0.45, 1.55), theme.muted, 1, dash="dot")
     return sheet
+
+
+def _rows(step: DraftRound) -> list[list[Span]]:
+    """Return the places of the draft's tokens, and of the target's."""
+    return spans([token.text for token in step.translation], [t.text for t in step.drafted])
 
 
 def _colors(step: DraftRound, theme: Theme) -> list[str]:

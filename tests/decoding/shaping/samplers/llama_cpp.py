@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 needs_llama_cpp = pytest.mark.skipif(
@@ -61,15 +62,18 @@ class Sampler:
 
     def apply(self, logits: Sequence[float]) -> Applied:
         """Apply it to logits; removed tokens (-inf) are left out, as in llama.cpp's chain."""
-        alive = [(token, logit, 0.0) for token, logit in enumerate(logits) if logit > -float("inf")]
-        data = (_Token * len(alive))(*alive)
-        tokens = _Tokens(data, len(alive), -1, False)
+        numbers = np.asarray(logits, dtype=np.float32)
+        alive = np.flatnonzero(numbers > -np.inf)
+        data = np.zeros(len(alive), dtype=_Token)
+        data["id"], data["logit"] = alive, numbers[alive]
+        tokens = _Tokens(data.ctypes.data_as(ctypes.POINTER(_Token)), len(alive), -1, False)
         self._library.llama_sampler_apply(self._sampler, ctypes.byref(tokens))
-        left = [tokens.data[at] for at in range(tokens.size)]
+        left = np.ctypeslib.as_array(tokens.data, (tokens.size,))
+        ids = left["id"].tolist()
         return Applied(
-            {token.id: token.logit for token in left},
-            {token.id: token.p for token in left},
-            left[tokens.selected].id if tokens.selected >= 0 else None,
+            dict(zip(ids, left["logit"].tolist(), strict=True)),
+            dict(zip(ids, left["p"].tolist(), strict=True)),
+            ids[tokens.selected] if tokens.selected >= 0 else None,
         )
 
     def accept(self, token_id: int) -> None:

@@ -7,7 +7,6 @@ import random
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
-from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,12 @@ from core.decoding.shaping.functions.penalties import dry_multiplier
 from core.decoding.shaping.repeats import Repeat, repeats
 from core.decoding.shaping.settings.tokens import MAX_BREAKERS
 from core.decoding.shaping.stage import StepContext
-from tests.decoding.shaping.samplers.llama_cpp import Vocabulary, dry_sampler, needs_llama_cpp
+from tests.decoding.shaping.samplers.llama_cpp import (
+    Sampler,
+    Vocabulary,
+    dry_sampler,
+    needs_llama_cpp,
+)
 from tests.depth import cases
 
 needs_file = pytest.mark.skipif(
@@ -39,11 +43,12 @@ def vocabulary() -> Vocabulary:
     return Vocabulary(path)
 
 
-def _same(ids: list[int], value: tuple[float, float, int, int], breakers: list[str]) -> int:
-    """Compare one step; return the number of tokens that are penalised."""
-    theirs = dry_sampler(vocabulary(), value, breakers)
-    for token in ids:
-        theirs.accept(token)
+def _same(
+    theirs: Sampler, ids: list[int], value: tuple[float, float, int, int], breakers: list[str]
+) -> int:
+    """Compare the step after tokens that llama.cpp's sampler has accepted; return the number of
+    tokens that are penalised.
+    """
     logits = torch.zeros(max(ids) + 2)
     context = StepContext(ids=ids, token_bytes=vocabulary().token_bytes)
     ours = dry_multiplier(logits, (*value, breakers), context)
@@ -63,8 +68,14 @@ def _same(ids: list[int], value: tuple[float, float, int, int], breakers: list[s
 def test_it_penalises_a_text_s_repeats_as_llama_cpp_does(breakers: list[str], last_n: int) -> None:
     ids, penalised = vocabulary().encode(TEXT), 0
     values = ((0.8, 1.75, 2, last_n), (2.0, 1.0, 1, last_n), (0.1, 3.0, 4, last_n))
-    for end, value in zip(range(2, len(ids) + 1), cycle(values), strict=False):
-        penalised += _same(ids[:end], value, breakers)
+    # Making a sampler takes up to 0.2 s: it looks for the breakers in every token.
+    samplers = [dry_sampler(vocabulary(), value, breakers) for value in values]
+    for end, token in enumerate(ids, start=1):
+        for sampler in samplers:
+            sampler.accept(token)
+        if end > 1:
+            at = end % len(values)
+            penalised += _same(samplers[at], ids[:end], values[at], breakers)
     assert penalised > 3 or last_n == 7
 
 
@@ -78,7 +89,11 @@ def test_random_texts_of_few_tokens_are_penalised_as_by_llama_cpp(case: int) -> 
     value = (dice.uniform(0.1, 5), dice.choice([1.0, 1.3, 4.0]), dice.randint(0, 5),
              dice.choice([5, 30, 500]))  # fmt: skip
     breaker = vocabulary().token_bytes(few[0]).decode("utf-8", "ignore")
-    _same(ids, value, dice.choice([[], [breaker] if breaker else []]))
+    breakers = dice.choice([[], [breaker] if breaker else []])
+    theirs = dry_sampler(vocabulary(), value, breakers)
+    for token in ids:
+        theirs.accept(token)
+    _same(theirs, ids, value, breakers)
 
 
 def test_the_repeat_says_where_it_stands_earlier() -> None:

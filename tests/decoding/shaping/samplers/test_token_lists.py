@@ -43,7 +43,7 @@ from tests.decoding.beam.beams import ARCHITECTURES
 from tests.decoding.checks.forging import failed as _failed
 from tests.decoding.checks.forging import with_shaping
 from tests.decoding.shaping.against_generate import assert_equal_to_generate
-from tests.depth import cases
+from tests.depth import cases, mostly_slow
 from tests.models.builders import random_language_model
 
 ROW = torch.tensor([3.0, -2.0, 0.5, -torch.inf, 7.0, -7.0, 0.0])
@@ -121,7 +121,7 @@ def _random(dice: random.Random) -> Shaping:
 
 
 @pytest.mark.parametrize("case", range(cases(10, 3)))
-@pytest.mark.parametrize("kind", ARCHITECTURES)
+@pytest.mark.parametrize("kind", mostly_slow(ARCHITECTURES, ("llama", "gpt2")))
 def test_runs_equal_those_of_generate(kind: str, case: int) -> None:
     dice = random.Random(f"tokens {kind} {case}")
     shared = {"min_new_tokens": dice.choice([0, 3]), "shaping": _random(dice)}

@@ -45,8 +45,9 @@ def test_generate_makes_the_same_run_and_the_model_proves_it(model, name) -> Non
         assert type(trace).from_dict(trace.to_dict()) == trace
 
 
-@pytest.mark.parametrize("settings", [*GREEN.values(), SYNTHID["thirty layers"]])
-def test_beams_and_drafts_are_proved_too(model, settings) -> None:
+@pytest.mark.parametrize("name", mostly_slow(ALL, ("lefthash", "thirty layers")))
+def test_beams_and_drafts_are_proved_too(model, name: str) -> None:
+    settings = ALL[name]
     if "synthid_depth" in settings:
         with pytest.raises(ConfigError, match="a beam search has several"):
             BeamSearch(shaping=Shaping(**settings))
@@ -99,6 +100,7 @@ def test_the_mean_g_value_is_that_of_transformers_functions(model, settings) -> 
     assert found.z_score == pytest.approx(z_score, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_long_marked_text_is_found_and_another_key_finds_nothing(model) -> None:
     for settings, other in (
         ({"watermark_bias": 3.0}, {"watermark_key": 7}),
@@ -217,10 +219,11 @@ def test_a_text_is_looked_at_with_a_key(model) -> None:
     assert scores[99] > 3 > scores[100]
 
 
-@pytest.mark.parametrize("settings", GREEN.values(), ids=GREEN)
+@pytest.mark.parametrize("name", mostly_slow(GREEN, ("wide",)))
 @pytest.mark.parametrize("start", ["", "#0", "#0#0", "inner end", "parts of a character"])
-def test_all_pairs_of_a_text_are_scored_as_transformers_does(model, settings, start: str) -> None:
+def test_all_pairs_of_a_text_are_scored_as_transformers_does(model, name: str, start: str) -> None:
     """`#0` is the token that transformers leaves out where it stands first."""
+    settings = GREEN[name]
     run = collect(model, PROMPT, _sampling(**settings))
     ids = [*run.prompt_ids, *run.token_ids]
     ids = [0] * start.count("#0") + ids

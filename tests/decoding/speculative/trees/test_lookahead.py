@@ -28,6 +28,7 @@ from tests.decoding.speculative.test_exact import (
     enumerate_runs,
     exact_distribution,
 )
+from tests.depth import mostly_slow
 
 GREEDY = Shaping(temperature=0.0)
 # N-grams of 4 tokens, a window of 3 columns.
@@ -136,7 +137,7 @@ def test_lookahead_with_an_end_loses_nothing(monkeypatch: pytest.MonkeyPatch) ->
     assert distance(emitted, exact_distribution(TARGET, 4, end=0)) < 1e-5
 
 
-@pytest.mark.parametrize("kind", ARCHITECTURES)
+@pytest.mark.parametrize("kind", mostly_slow(ARCHITECTURES, ("llama", "gpt2")))
 def test_every_run_is_proved_and_greedy_equals_generate(kind: str) -> None:
     model = target(kind)
     for case in range(4):
