@@ -10,8 +10,8 @@ from importlib.metadata import version
 from time import process_time
 
 SUBJECTS = (
-    *("decoding", "beam", "speculative", "reasoning", "memory", "app", "lab", "sessions"),
-    *("endpoint", "recording", "architectures", "smollm2", "engines"),
+    *("decoding", "beam", "speculative", "reasoning", "memory", "app", "lab", "languages"),
+    *("sessions", "endpoint", "recording", "architectures", "smollm2", "engines"),
 )
 
 

@@ -157,11 +157,16 @@ def _paint(browser: Browser, address: str, figure: str) -> Paint:
         return first / 1e3, page.evaluate(SEEN, figure) / 1e3
 
 
+def watch(page: Page, figure: str) -> None:
+    """Let the page's next document note when an element is there, for `SEEN`."""
+    page.add_init_script(WATCH.replace("SELECTORS", json.dumps([figure])))
+
+
 @contextmanager
 def _opened(browser: Browser, address: str, figure: str = FIRST_CHART) -> Iterator[Page]:
     page = browser.new_page(viewport={"width": 1280, "height": 720})
     page.set_default_timeout(PATIENCE * 1000)
-    page.add_init_script(WATCH.replace("SELECTORS", json.dumps([figure])))
+    watch(page, figure)
     try:
         page.goto(address)
         yield page

@@ -8,7 +8,7 @@ from core.installation import ASSETS
 from core.language import tr
 from pages.ui import platform, registry
 from pages.ui.course import panel as lesson
-from pages.ui.platform import fragments, guard, reader, shutdown, slot
+from pages.ui.platform import fragments, guard, reader, shutdown, slot, unconfirmed
 from pages.ui.resources import models
 from pages.ui.run import address, changed, shared
 from pages.ui.run.display import install_model
@@ -18,6 +18,7 @@ from pages.ui.widgets import ahead, style
 from pages.ui.widgets.controls import control, figure_choices, link
 
 guard.guard_callbacks(fragments.reset)
+unconfirmed.keep_set_values()
 guard.explain_by(control.in_words)
 guard.guard_pages()
 reader.begin()

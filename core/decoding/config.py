@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any, ClassVar, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from inspect import Signature, signature
+from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args, get_origin, get_type_hints
 
 from typing_extensions import TypeVar
 
@@ -38,6 +39,14 @@ SHARE = Interval(0.0, 1.0)
 def setting(default: _Value, text: str = "", within: Interval | None = None) -> _Value:
     """Return a config field with its default, its help on the command line, and its interval."""
     return field(default=default, metadata={"help": text, "within": within})
+
+
+class _OfInit:
+    """Signature of a config: that of its generated `__init__`, which `__new__` would hide."""
+
+    def __get__(self, config: object, kind: type) -> Signature:
+        whole = signature(kind.__init__)  # type: ignore[misc]
+        return whole.replace(parameters=[*whole.parameters.values()][1:])
 
 
 @cache
@@ -80,6 +89,23 @@ class MethodConfig:
     shaping: Shaping = field(default_factory=Shaping)
     top_candidates: int = setting(20, within=Interval(1, MAX_CANDIDATES))
     use_cache: bool = True
+
+    __signature__ = _OfInit()
+
+    def __new__(cls, *args: Any, **settings: Any) -> Self:  # noqa: ARG004
+        # Before the generated __init__, whose TypeError doesn't say where a setting belongs.
+        for name in settings.keys() & SETTINGS.keys() - cls.__dataclass_fields__.keys():
+            raise ConfigError(
+                Message(
+                    "belongs to the shaping: write {owner}(shaping=Shaping({name}={value})).",
+                    owner=cls.__name__,
+                    name=name,
+                    value=value if isinstance(value := settings[name], int | float) else "…",
+                ),
+                name,
+                cls.__name__,
+            )
+        return object.__new__(cls)
 
     def __post_init__(self) -> None:
         owner, types = type(self).__name__, _types_of(type(self))  # type: ignore[arg-type]

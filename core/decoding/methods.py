@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ..language import Message
 from .autoregressive.method import GREEDY, SAMPLING
@@ -35,6 +35,26 @@ METHODS: tuple[Method[Any], ...] = (
 )
 BY_NAME = {method.name: method for method in METHODS}
 _BY_CONFIG: dict[type[MethodConfig], Method[Any]] = {method.config: method for method in METHODS}
+
+
+def _choices_of(hint: Any) -> set[str]:
+    literals = (part for part in (hint, *get_args(hint)) if get_origin(part) is Literal)
+    return {value for part in literals for value in get_args(part)}
+
+
+# Settings that are one of several names, with these names; the method itself is one.
+CHOICES: dict[str, set[str]] = {"method": {*BY_NAME}}
+for _method in METHODS:
+    for _name, _hint in get_type_hints(_method.config).items():
+        if _choices := _choices_of(_hint):
+            CHOICES[_name] = CHOICES.get(_name, set()) | _choices
+
+
+def choice_words(name: str, value: str) -> str:
+    """Return a method's setting that is a text: a declared text for one of its names, such as
+    `prompt lookup`, else the text itself.
+    """
+    return Message(value.replace("_", " ")) if value in CHOICES.get(name, ()) else value
 
 
 def method_of(config: MethodConfig) -> Method[Any]:

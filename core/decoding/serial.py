@@ -13,10 +13,11 @@ from ..language import N_, Message
 from .config import MethodConfig
 from .errors import TraceError
 from .methods import METHODS, config_from_dict, config_to_dict
-from .record.layout import Codec, Codecs, Kinds, RecordLayout
+from .record.layout import Codec, Codecs, Kinds, RecordLayout, Rules
 from .record.notes import Note, read_note, write_note
-from .record.steps import MethodRecord, PromptStep, Step
+from .record.steps import MethodRecord, PromptStep, Stage, Step
 from .record.trace import Trace
+from .shaping.config import CONTRASTS, STATEFUL, WATERMARKS
 from .validation import brief
 
 CODECS: Codecs = {
@@ -29,9 +30,22 @@ KINDS: Kinds = {
 }
 
 
+def _numbers_are_its_own(stage: Stage) -> None:
+    numbers = {"state": STATEFUL, "mark": WATERMARKS, "second": CONTRASTS}
+    for name, stages in numbers.items():
+        if getattr(stage, name) is not None and stage.name not in stages:
+            raise ValueError(
+                Message("a stage has a {name} that is no number of its setting", name=name)
+            )
+
+
+# Rules of trusted files too: code that reads a stage's numbers looks its setting up.
+RECORD_RULES: Rules = {Stage: (_numbers_are_its_own,)}
+
+
 @cache
 def _layout() -> RecordLayout[Trace]:
-    return RecordLayout(Trace, CODECS, kinds=KINDS)
+    return RecordLayout(Trace, CODECS, RECORD_RULES, KINDS)
 
 
 def trace_to_dict(trace: Trace) -> dict[str, Any]:

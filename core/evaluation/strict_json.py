@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from ..decoding.errors import ConfigError, DecodingError
-from ..decoding.validation import shortened
+from ..decoding.record.faults import cause_of, fault_words, place_of_fault
+from ..language import Message
 
 
 @cache
@@ -34,11 +35,10 @@ def read_as(kind: Any, data: Any, error: type[DecodingError]) -> Any:
         return _adapter(kind).validate_json(json.dumps(data), strict=True)
     except ValidationError as invalid:
         fault = invalid.errors(include_url=False, include_input=False)[0]
-        cause = fault.get("ctx", {}).get("error")
-        if isinstance(cause, ConfigError):
+        if isinstance(cause := cause_of(fault), ConfigError):
             raise error(cause.plain) from None
-        where = shortened(".".join(str(part) for part in fault["loc"]), 80) or "the top"
-        raise error(f"{where}: {shortened(fault['msg'], 200)}.") from None
+        words = Message("{where}: {fault}.", where=place_of_fault(fault), fault=fault_words(fault))
+        raise error(words) from None
 
 
 def rounded(value: Any) -> Any:

@@ -15,7 +15,7 @@ from pandas import isna
 
 from ..decoding.counting import sentences
 from ..decoding.version import VERSION
-from ..figures.base.labels import exact_plain, plain_name
+from ..figures.base.labels import exact_plain, head, plain_name
 from ..figures.base.paper import Paper
 from ..figures.journal.key_words import ended
 from ..language import Message, tr
@@ -194,7 +194,7 @@ def _plain(text: str) -> str:
 
 
 def _markdown_table(frame: DataFrame) -> str:
-    heads = [_plain(str(name)) for name in frame.columns]
+    heads = [_plain(head(str(name))) for name in frame.columns]
     rows = [[_shown(value) for value in row] for row in frame.itertuples(index=False)]
     return "\n".join(f"| {' | '.join(line)} |" for line in [heads, ["---"] * len(heads), *rows])
 

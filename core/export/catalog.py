@@ -259,6 +259,14 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
             count,
             opens,
         )
+    if any(step.window for step in trace.rounds):
+        yield Entry(
+            "window",
+            lambda at, _: of_figure("window", figures.spec_window, trace, at),
+            "round",
+            count,
+            opens,
+        )
     yield Entry(
         "feed",
         lambda at, _: of_figure("feed", figures.spec_feed, trace, at),

@@ -75,8 +75,8 @@ def _plain_divergence(divergence: Divergence) -> Any:
 def _divergence(data: Any) -> Divergence:
     """Read a divergence, whose infinite numbers are the word `inf`."""
     if not isinstance(data, dict) or list(data) != list(Divergence._fields):
-        raise ValueError("it is no divergence")
+        raise ValueError(N_("it is no divergence"))
     numbers = [math.inf if value == "inf" else value for value in data.values()]
     if not all(type(number) in (int, float) and number >= 0 for number in numbers):
-        raise ValueError("a divergence is a number from 0 on, or the word inf")
+        raise ValueError(N_("a divergence is a number from 0 on, or the word inf"))
     return Divergence(*map(float, numbers))

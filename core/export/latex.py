@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
+from ..figures.base.labels import head
+
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -171,7 +173,8 @@ def table(frame: DataFrame, caption: str) -> str:
             rf"\caption{{{escaped(caption)}}}",
             begin,
             r"\toprule",
-            " & ".join([cell(str(name).replace("_", " ")) for name in frame.columns]) + r" \\",
+            " & ".join([cell(head(str(name)).replace("_", " ")) for name in frame.columns])
+            + r" \\",
             r"\midrule",
             *[" & ".join(row) + r" \\" for row in rows],
             r"\bottomrule",

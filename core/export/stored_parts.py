@@ -15,10 +15,10 @@ from ..evaluation.plan.types import Evaluation
 from ..evaluation.sweep.types import BudgetSweep
 from ..evaluation.votes.best_of import SampledProblems, of_way
 from ..figures.base.figure import Figure
-from ..figures.base.labels import config_caption, plain_name, settings_caption
+from ..figures.base.labels import config_caption, plain_name, set_name, settings_caption
 from ..figures.compare.lines import MEASURES
 from ..figures.many.matrix import GRID_MEASURES, is_grid
-from ..language import N_, Message
+from ..language import N_, Message, tr
 from .part import Part, of_figure
 
 _WAIT = N_("wait until it is measured, which takes a moment after a knob was moved")
@@ -121,7 +121,7 @@ def evaluation_parts(evaluation: Evaluation) -> list[Part]:
 def samples_caption(found: SampledProblems) -> str:
     """Return a caption with the settings and problems of the samples."""
     settings = config_caption(found.model_id, found.config)
-    what = f"{counted(len(found.sampled), 'problem')}: {plain_name(found.problems, 80)}"
+    what = f"{tr(counted(len(found.sampled), 'problem'))}: {set_name(found.problems)}"
     return f"{settings} · {what} · {found.reward}"
 
 

@@ -18,7 +18,7 @@ from ..figures.base.labels import visible_token
 from ..figures.decode.candidates import candidate_bars_data
 from ..figures.diffusion.order import fill_order_data
 from ..figures.speculative.metrics import spec_metrics_data
-from ..language import N_
+from ..language import N_, tr
 
 Table: TypeAlias = tuple[str, DataFrame]
 
@@ -67,7 +67,7 @@ def step_tables(step: TokenStep, trace: Trace) -> list[Table]:
     settings = [(spec.label, spec.shown(getattr(shaping, name))) for name, spec in SETTINGS.items()]
     frame = candidate_bars_data(step, trace)
     return [
-        (N_("Settings of this step."), DataFrame(settings, columns=["setting", "value"])),
+        (N_("Settings of this step."), DataFrame(settings, columns=[N_("setting"), N_("value")])),
         (
             N_("Candidates of this step."),
             frame.assign(token=frame["token"].map(visible_token)),
@@ -81,15 +81,15 @@ def _numbers(trace: Trace) -> DataFrame:
     surprise = [-math.log(p) for p in (s.chosen.raw_prob for s in steps) if p > 0]
     mean = math.fsum(surprise) / len(surprise) if surprise else math.nan
     rows = [
-        ("prompt tokens", float(len(trace.prompt_ids))),
-        ("generated tokens", float(len(steps))),
-        ("mean surprisal, nats", mean),
-        ("perplexity", math.exp(mean)),
-        ("mean entropy, nats", math.fsum(step.entropy for step in steps) / len(steps)),
-        ("seconds in all", trace.timings.total),
-        ("tokens a second after the first", trace.tokens_per_second or math.nan),
+        (tr("prompt tokens"), float(len(trace.prompt_ids))),
+        (tr("generated tokens"), float(len(steps))),
+        (tr("mean surprisal, nats"), mean),
+        (tr("perplexity"), math.exp(mean)),
+        (tr("mean entropy, nats"), math.fsum(step.entropy for step in steps) / len(steps)),
+        (tr("seconds in all"), trace.timings.total),
+        (tr("tokens a second after the first"), trace.tokens_per_second or math.nan),
     ]
-    return DataFrame(rows, columns=["measure", "value"])
+    return DataFrame(rows, columns=[N_("measure"), N_("value")])
 
 
 def _tokens(trace: Trace) -> DataFrame:
@@ -107,9 +107,9 @@ def _tokens(trace: Trace) -> DataFrame:
             "token",
             "rank",
             "probability",
-            "after shaping",
+            N_("after shaping"),
             "entropy",
-            "origin",
-            "phase",
+            N_("origin"),
+            N_("phase"),
         ],
     )

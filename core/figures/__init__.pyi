@@ -171,8 +171,11 @@ from .speculative.server import server_speculation as server_speculation
 from .speculative.server import server_speculation_data as server_speculation_data
 from .speculative.sources.exits import spec_exits as spec_exits
 from .speculative.sources.exits import spec_exits_data as spec_exits_data
+from .speculative.sources.kinds import spec_sources_data as spec_sources_data
 from .speculative.sources.translation import spec_translation as spec_translation
 from .speculative.sources.translation import spec_translation_data as spec_translation_data
+from .speculative.sources.window import spec_window as spec_window
+from .speculative.sources.window import spec_window_data as spec_window_data
 from .speculative.time import spec_time as spec_time
 from .speculative.time import spec_time_data as spec_time_data
 from .speculative.timeline import spec_timeline as spec_timeline

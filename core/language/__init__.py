@@ -1,6 +1,6 @@
 """Language of the texts that a reader sees: English in the code, others from catalogues."""
 
-from .catalogue import LANGUAGES, current, language_of, script_words, use
+from .catalogue import LANGUAGES, current, language_of, use, words_of
 from .message import N_, Message, Plural, in_every_language, tr, trn
 
 __all__ = [
@@ -11,8 +11,8 @@ __all__ = [
     "current",
     "in_every_language",
     "language_of",
-    "script_words",
     "tr",
     "trn",
     "use",
+    "words_of",
 ]

@@ -6,7 +6,6 @@ English is the source: its texts are the keys of the catalogues, and it has none
 from __future__ import annotations
 
 import gettext
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,8 +16,6 @@ from ..installation import ASSETS
 LOCALES = ASSETS / "locales"
 DOMAIN = "messages"
 ENGLISH = "en"
-# Texts of scripts and of components' HTML, as `make messages` lists them for the browser.
-SCRIPT_TEXTS = LOCALES / "scripts.json"
 # Each language by its own name.
 LANGUAGES = {ENGLISH: "English", "ja": "日本語", "ko": "한국어"}
 
@@ -57,15 +54,14 @@ def catalogue(language: str) -> gettext.NullTranslations:
     return gettext.translation(DOMAIN, LOCALES, [language], fallback=True)
 
 
-def script_words() -> dict[str, str]:
-    """Return the translations of the scripts' texts in the current language."""
-    return _script_words(current())
+def words_of(texts: tuple[str, ...]) -> dict[str, str]:
+    """Return the translations of a browser's texts in the current language, by these texts."""
+    return _words_of(texts, current())
 
 
 @cache
-def _script_words(language: str) -> dict[str, str]:
+def _words_of(texts: tuple[str, ...], language: str) -> dict[str, str]:
     if language == ENGLISH:
         return {}
-    texts = json.loads(SCRIPT_TEXTS.read_text(encoding="utf-8"))
     translated = {text: catalogue(language).gettext(text) for text in texts}
     return {text: words for text, words in translated.items() if words != text}

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -23,17 +21,17 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from ..decoding.methods import METHODS
+from ..decoding.methods import CHOICES, METHODS
 from ..decoding.shaping.config import SETTINGS
 from ..installation import ROOT
-from .catalogue import DOMAIN, ENGLISH, LANGUAGES, LOCALES, SCRIPT_TEXTS
+from .browser_texts import html_texts, script_texts
+from .catalogue import DOMAIN, ENGLISH, LANGUAGES, LOCALES
 from .message import Message as Declared
 
 # A text, or its singular and its plural.
 MessageId: TypeAlias = str | tuple[str, str]
 _ONE, _TWO = {"tr", "N_", "Message"}, {"trn", "Plural"}
 _PLACES = {"place_of": 0, "place_among": 0, "span_of": 0, "ShownPart": 0}
-_SCRIPT_WORDS = re.compile(r'\btr\(\s*"((?:[^"\\]|\\.)+)"')
 
 
 def texts() -> Iterator[tuple[MessageId, str]]:
@@ -42,7 +40,7 @@ def texts() -> Iterator[tuple[MessageId, str]]:
         yield from _of(path, _of_python(tree))
         if path.is_relative_to(ROOT / "core" / "cli"):
             yield from _of(path, _of_options(tree))
-    yield from script_texts()
+    yield from browser_texts()
     yield from _of(ROOT / "core/decoding/methods.py", _of_settings())
     for path in sorted((ROOT / "assets" / "lessons").glob("*.yaml")):
         yield from _of(path, _of_lesson(yaml.safe_load(path.read_text(encoding="utf-8"))))
@@ -52,14 +50,14 @@ def texts() -> Iterator[tuple[MessageId, str]]:
         yield from _of(path, (row[key] for row in examples for key in ("label", "look_for")))
 
 
-def script_texts() -> Iterator[tuple[str, str]]:
+def browser_texts() -> Iterator[tuple[str, str]]:
     """Yield the texts that the browser translates, with their files."""
     for path, tree in _python():
         yield from _of(path, _of_html(tree))
     for path in sorted((ROOT / "pages").rglob("*.js")):
-        yield from _of(path, _of_script(path.read_text(encoding="utf-8")))
+        yield from _of(path, script_texts(path.read_text(encoding="utf-8")))
     for path in sorted((ROOT / "pages").rglob("*.html")):
-        yield from _of(path, html_words(path.read_text(encoding="utf-8")))
+        yield from _of(path, html_texts(path.read_text(encoding="utf-8")))
 
 
 def _python() -> Iterator[tuple[Path, ast.AST]]:
@@ -76,6 +74,8 @@ def _of_settings() -> Iterator[str]:
         yield from (field.name.replace("_", " ") for field in fields(config))
         helps = (field.metadata.get("help", "") for field in fields(config))
         yield from (text for text in helps if not isinstance(text, Declared) or not text.values)
+    for names in CHOICES.values():
+        yield from (name.replace("_", " ") for name in sorted(names))
     for spec in SETTINGS.values():
         yield from (spec.name, spec.label, spec.help, spec.absent, spec.group)
         if spec.lines:
@@ -90,9 +90,7 @@ def _of_html(tree: ast.AST) -> Iterator[str]:
         if (isinstance(node, ast.Assign) and _target(node) == "_HTML") or (
             isinstance(node, ast.keyword) and node.arg == "html"
         ):
-            yield from html_words(_text(node.value))
-        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "component":
-            yield from (word for given in node.args[1:] for word in html_words(_text(given) or ""))
+            yield from html_texts(_text(node.value))
 
 
 def _of(path: Path, found: Iterator[Any]) -> Iterator[tuple[Any, str]]:
@@ -125,6 +123,9 @@ def _of_call(call: ast.Call) -> Iterator[MessageId]:
         yield from _places(given[3])
     elif (owner, name) == ("table", "draw"):
         yield from _columns(call)
+    elif (owner, name) == ("", "table") and given:
+        columns = given[0].split() or [_text(item) for item in getattr(call.args[0], "elts", ())]
+        yield from (column.replace("_", " ") for column in columns)
 
 
 def _of_options(tree: ast.AST) -> Iterator[str]:
@@ -157,32 +158,6 @@ def _target(node: ast.Assign) -> str:
 
 def _text(node: ast.AST) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-
-
-def _of_script(script: str) -> Iterator[str]:
-    """Yield the texts that a script translates by `tr("...")`."""
-    return (json.loads(f'"{found[1]}"') for found in _SCRIPT_WORDS.finditer(script))
-
-
-def html_words(markup: str) -> Iterator[str]:
-    """Yield the words of a component's HTML: its text, labels and titles."""
-    parser = _Words()
-    parser.feed(markup)
-    return (word.strip() for word in parser.found if re.search(r"[A-Za-z]{2}", word))
-
-
-class _Words(HTMLParser):
-    """Collects texts and the values of attributes that are read out or shown."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-
-    def handle_data(self, data: str) -> None:
-        self.found.append(data)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
-        self.found += [value or "" for name, value in attrs if name in ("aria-label", "title")]
 
 
 def _of_lesson(lesson: dict[str, Any]) -> Iterator[str]:
@@ -241,8 +216,6 @@ def missing(catalog: Catalog, texts_of_code: Catalog) -> Counter[str]:
 def main() -> int:
     """Update and compile every catalogue; print what isn't translated, by room."""
     texts_of_code = template()
-    words = sorted({text for text, _ in script_texts()})
-    SCRIPT_TEXTS.write_text(json.dumps(words, ensure_ascii=False, indent=0) + "\n", "utf-8")
     for language in LANGUAGES:
         if language == ENGLISH:
             continue

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
 from ..decoding.files import write_file
 from .gguf.cache import user_cache
+from .places import looks_like_path
+from .remote.address import is_remote
 
 _MOST = 5
 _LONGEST = 4_096
@@ -31,6 +34,22 @@ def last_used() -> list[str]:
                 :_MOST
             ]
     return []
+
+
+def worth_offering() -> list[str]:
+    """Return those used last without paths that are gone or lie in the temporary directory."""
+    return [name for name in last_used() if not _is_leftover(name)]
+
+
+def _is_leftover(name: str) -> bool:
+    if is_remote(name) or not looks_like_path(name):
+        return False
+    try:
+        place = Path(name).expanduser().resolve()
+        temporary = Path(tempfile.gettempdir()).resolve()
+        return not place.exists() or place.is_relative_to(temporary)
+    except (OSError, RuntimeError, ValueError):  # The home of an unknown user, or no path at all.
+        return True
 
 
 def remember(where: str) -> None:

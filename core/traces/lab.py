@@ -41,14 +41,14 @@ _DIGITS, _EXACT = 9, ("trace", "config")
 
 def _order(key: object) -> Order:
     if not isinstance(key, str) or key not in ORDERS:
-        raise ValueError("the order is none of those that the lab knows")
+        raise ValueError(N_("the order is none of those that the lab knows"))
     return ORDERS[key]
 
 
 def _sampling(data: object) -> Sampling:
     config = config_from_dict(data)
     if not isinstance(config, Sampling):
-        raise ValueError("the continuations' method is not sampling")
+        raise ValueError(N_("the continuations' method is not sampling"))
     return config
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import pkgutil
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from inspect import signature
 from typing import ClassVar, Literal
 
 import pytest
@@ -15,8 +16,10 @@ from core.cli.options import config_of
 from core.decoding.config import MethodConfig, setting
 from core.decoding.errors import ConfigError
 from core.decoding.method import Method
-from core.decoding.methods import BY_NAME, METHODS, method_of
+from core.decoding.methods import BY_NAME, METHODS, choice_words, method_of
 from core.decoding.record.steps import Step
+from core.decoding.shaping.config import Shaping
+from core.language import Message, tr, use
 from core.models.scripted import ScriptedModel
 
 
@@ -85,3 +88,30 @@ def test_a_method_without_a_file_in_cli_has_its_settings_as_options(monkeypatch,
     with pytest.raises(SystemExit):
         parser.parse_args([*read, "--toy-rule", "nowhere"])
     assert "invalid choice: 'nowhere'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_a_misplaced_setting_of_the_shaping_is_told_where_it_belongs(method) -> None:
+    own = method.config.__dataclass_fields__
+    misplaced = [name for name in Shaping.__dataclass_fields__ if name not in own]
+    assert len(misplaced) > 40
+    for name in misplaced:
+        with pytest.raises(ConfigError) as error:
+            method.config(**{name: 0.5})
+        kind = method.config.__name__
+        assert str(error.value) == (
+            f"{kind}.{name} belongs to the shaping: write {kind}(shaping=Shaping({name}=0.5))."
+        )
+    with pytest.raises(TypeError):
+        method.config(no_such_setting=1)
+    assert {*signature(method.config).parameters} == {field.name for field in fields(method.config)}
+
+
+def test_a_setting_that_is_one_of_several_names_has_words() -> None:
+    assert choice_words("drafter", "prompt_lookup") == "prompt lookup"
+    assert choice_words("early_stopping", "never") == "never"
+    assert choice_words("wait_text", "model") == "model"
+    with use("ja"):
+        assert tr(choice_words("drafter", "prompt_lookup")) == "プロンプト検索"
+        # A user's own text is none of the names, whatever it says.
+        assert not isinstance(choice_words("wait_text", "model"), Message)

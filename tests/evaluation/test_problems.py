@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 
 import pytest
 
@@ -11,6 +12,7 @@ from core import ConfigError
 from core.decoding.errors import ProblemError
 from core.evaluation.questions.chains import HELD_OUT_OF, draw_chain, is_held_out
 from core.evaluation.questions.hard_sums import draw_hard_sum
+from core.evaluation.questions.names import set_words
 from core.evaluation.questions.problems import (
     MAX_BYTES,
     MAX_PROBLEMS,
@@ -18,6 +20,7 @@ from core.evaluation.questions.problems import (
     make_problems,
     read_problems,
 )
+from core.language import tr, use
 
 
 def test_the_rule_that_holds_problems_out_never_changes() -> None:
@@ -178,3 +181,29 @@ def test_a_path_is_read_and_a_missing_one_named(tmp_path) -> None:
     for wrong in (tmp_path / "none.csv", "a\x00b"):
         with pytest.raises(ProblemError, match="can't be opened"):
             read_problems(wrong)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        make_problems(8, seed=7).name,
+        make_hard_sums(2, seed=3).name,
+        f"stopped after 3 of 8, {make_problems(8).name}",
+        "own:facts",
+        "own:mixed, 40 of 101",
+        "60 held-out chains of 2 to 5 sums · 96 positions in one block",
+        "problems from a file",
+    ],
+)
+def test_the_name_of_a_stored_set_is_in_the_reader_s_language(name: str) -> None:
+    words = set_words(name)
+    assert name.startswith("own:") or words == name
+    for language in ("ja", "ko"):
+        with use(language):
+            assert not re.search("[A-Za-z]{3,}", tr(words)), tr(words)
+
+
+def test_the_name_of_a_user_s_file_stays() -> None:
+    with use("ja"):
+        assert set_words("exam of steps, seed 3.csv") == "exam of steps, seed 3.csv"
+        assert tr(set_words("exam.csv, 3 of 9")) == "exam.csv、9 件中 3 件"

@@ -304,6 +304,11 @@ def _speculative() -> Iterator[Entry]:
         yield f"timeline of a {name}tree", "spec_timeline", (trace,), {}
         for place in (0, 2, -1):
             yield f"trial in a {name}tree {place}", "spec_verification", (trace, 1, place), {}
+    windows = {"": {}, "hostile ": {"hostile": True}, "wide ": {"lookahead_window": 20}}
+    for name, settings in windows.items():
+        trace = make_spec(40, drafter="lookahead", draft_length=4, **settings)
+        for at in (0, 6):
+            yield f"{name}window of round {at}", "spec_window", (trace, at), {}
     deep = long_rounds(20, draft_length=14)
     yield "long drafts", "spec_timeline", (deep,), {}
     yield "long drafts fed", "spec_feed", (deep, 3), {}

@@ -69,7 +69,7 @@ def make_spec(tokens: int = 30, *, hostile: bool = False, **settings: object) ->
         shaping=Shaping(temperature=temperature, constraint=rule),
         **{"seed": 3, **settings},  # type: ignore[arg-type]
     )
-    draft = None if config.drafter == "prompt_lookup" else spec_model("draft", hostile=hostile)
+    draft = spec_model("draft", hostile=hostile) if config.source.needs_draft else None
     run = collect(spec_model(hostile=hostile), [1, 2, 3], config, draft=draft)
     return run.with_checks(tuple(check(run)))
 

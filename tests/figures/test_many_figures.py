@@ -30,7 +30,7 @@ from core.figures.many.forks import NO_MARGIN
 from core.figures.many.matrix import NO_GRID, is_grid
 from core.figures.many.tree import MOST_TEXTS
 from core.figures.many.words import runs_words
-from core.language import use
+from core.language import tr, use
 from core.traces.many_file import read_many
 from tests.figures.looking import trace_named
 from tests.figures.manys import make_many
@@ -161,7 +161,8 @@ def test_a_cell_without_a_value_says_so_by_its_measure() -> None:
     same = replace(GRID, traces=tuple(replace(trace, token_ids=ids) for trace in GRID.traces))
     with use("ja"):
         texts = trace_named(many_matrix(same, measure="parts"), "runs").text
-    assert set(texts[1:]) == {"同じ"} and texts[0] == "最初"
+        assert texts == (tr("first"), *[tr("same")] * (GRID.count - 1))
+    assert not {"first", "same"} & set(texts)
 
 
 def test_runs_that_differ_otherwise_are_no_grid() -> None:

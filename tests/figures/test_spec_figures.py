@@ -37,6 +37,8 @@ from core.figures import (
     spec_timeline_data,
     spec_verification,
     spec_verification_data,
+    spec_window,
+    spec_window_data,
 )
 from core.figures.base.labels import percentage, visible_token
 from core.figures.speculative.metrics import (
@@ -56,6 +58,7 @@ from core.figures.speculative.words import (
     emitted,
     kind_color,
     kind_words,
+    pending_of,
 )
 from tests.figures.looking import assert_sound, shapes_named, trace_named
 from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec, spec_model, timed
@@ -271,6 +274,27 @@ def test_a_tree_is_fed_once_and_each_sequence_is_a_path_of_it() -> None:
     assert list(expanded["shared"]) == [0, *(1 + depth for depth in step.depths)]
     drawn = [each for each in spec_feed(trace, at).data if each.name == "shared"]
     assert sum(len(each.x or ()) for each in drawn) == sum(expanded["shared"])
+
+
+def test_the_window_of_lookahead_is_that_of_the_record() -> None:
+    trace = make_spec(40, drafter="lookahead", draft_length=3, lookahead_window=4)
+    for at, step in enumerate(trace.rounds):
+        frame, window = spec_window_data(trace, at), step.window
+        assert window is not None
+        guessed = frame[~frame["predicted"] & (frame["level"] > 0)]
+        assert list(guessed["token_id"]) == [token for level in window.levels for token in level]
+        assert list(frame[frame["predicted"]]["token_id"]) == list(window.predicted)
+        # Each one follows a token one position before it, and those below the first a level above.
+        for row in frame.itertuples():
+            above = frame.iloc[row.after - 1] if row.after else None
+            assert (above is None) is (row.level == 0)
+            assert above is None or row.position == above["position"] + 1
+            assert row.level < 2 or above["level"] in (row.level - 1, 0)
+        assert frame["token_id"][0] == pending_of(trace, at)[0]
+    full = spec_window(trace, 5)
+    assert "4 n-grams join the pool" in full.layout.meta["alt"]
+    assert "has 1 of 3 levels" in spec_window(trace, 0).layout.meta["alt"]
+    assert spec_window(make_spec(), 0).layout.meta["alt"] == "This round read no window of guesses."
 
 
 def test_the_enumeration_adds_up_to_the_target() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from io import BytesIO
 
@@ -11,8 +10,8 @@ from babel.messages.catalog import Catalog
 from babel.messages.catalog import Message as Entry
 from babel.messages.mofile import write_mo
 
-from core.language.catalogue import DOMAIN, ENGLISH, LANGUAGES, LOCALES, SCRIPT_TEXTS
-from core.language.make_messages import ROOT, is_translated, script_texts, stored, template
+from core.language.catalogue import DOMAIN, ENGLISH, LANGUAGES, LOCALES
+from core.language.make_messages import ROOT, is_translated, stored, template
 
 TRANSLATED = [language for language in LANGUAGES if language != ENGLISH]
 # Rooms whose texts are all translated; the list only ever gets longer.
@@ -63,12 +62,6 @@ def test_the_compiled_catalogue_is_that_of_the_texts(language: str) -> None:
     write_mo(compiled, stored(language))
     path = LOCALES / language / "LC_MESSAGES" / f"{DOMAIN}.mo"
     assert path.read_bytes() == compiled.getvalue()
-
-
-def test_the_browser_gets_the_texts_of_a_converted_room_s_scripts() -> None:
-    """Where it fails: `make messages`."""
-    texts = {text for text, path in script_texts() if path.startswith(CONVERTED)}
-    assert texts <= set(json.loads(SCRIPT_TEXTS.read_text("utf-8")))
 
 
 @pytest.mark.parametrize("language", TRANSLATED)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 
 from core.installation import ROOT
+from core.language.catalogue import SCRIPT_TEXTS
 from core.language.make_messages import stored
 
 LANGUAGES = ("ja", "ko")
@@ -120,3 +122,29 @@ def test_a_korean_particle_after_a_value_is_a_pair() -> None:
 def test_the_choices_of_early_stopping_differ(language: str) -> None:
     found = dict(texts(language))
     assert len({found["Off"], found["On"], found["Never"]}) == 3
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_help_of_early_stopping_names_its_choices_as_the_menu_does(language: str) -> None:
+    found = dict(texts(language))
+    help = next(form for text, form in found.items() if text.startswith("On: as soon as"))
+    assert [word for word in ("On", "Off", "Never") if f"{found[word]}: " not in help] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_help_of_the_draw_names_its_methods_as_the_menu_does(language: str) -> None:
+    found = dict(texts(language))
+    help = next(form for text, form in found.items() if text.startswith("How a token is picked"))
+    names = ("Inverse CDF", "Gumbel", "Multinomial")
+    assert [name for name in names if f"{found[name]}: " not in help] == []
+
+
+def test_a_space_stands_on_both_sides_of_a_value_in_a_japanese_sentence() -> None:
+    """`without_gaps` drops it where the value is Japanese itself; scripts don't, and a value of
+    theirs has a space only if it is a number or a name.
+    """
+    scripts = set(json.loads(SCRIPT_TEXTS.read_text("utf-8")))
+    letters = "ぁ-ゖァ-ヺ一-鿿"
+    close = re.compile(rf"(?<!nbsp)\}}[{letters}]|[{letters}]\{{(?!nbsp)")
+    wrong = [form for text, form in texts("ja") if text not in scripts and close.search(form)]
+    assert wrong == []

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from core import BeamSearch, Greedy, Sampling, Shaping, Trace, collect
+from core.decoding.errors import TraceError
 from core.decoding.shaping.config import STAGES, parts_of
+from core.language import use
 from tests.models.builders import random_language_model
 from tests.traces.reading import changed, read, refusal, shorter
 
@@ -62,6 +64,40 @@ def test_a_file_that_contradicts_itself_is_refused(
     data = files[draw]
     assert read(data) == Trace.from_dict(data)
     assert words in refusal(changed(data, path, value))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("state", 3.0), ("second", {"probs": [0.5]})],
+)
+def test_a_stage_with_a_number_of_another_setting_is_refused_in_a_trusted_file_too(
+    files: dict[str, Any], name: str, value: object
+) -> None:
+    forged = changed(files["inverse_cdf"], "steps.1.stages.0", lambda stage: {**stage, name: value})
+    with pytest.raises(TraceError, match=f"has a {name} that is no number of its setting"):
+        Trace.from_dict(forged)
+
+
+@pytest.mark.parametrize("language", ["ja", "ko"])
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("steps.1.token_id", "x"),
+        ("steps.1.entropy", -1.0),
+        ("finish_reason", "tired"),
+        ("steps.1.draw.uniform", None),
+        ("prompt", 3),
+    ],
+)
+def test_the_detail_of_a_fault_is_in_the_reader_s_language(
+    files: dict[str, Any], path: str, value: object, language: str
+) -> None:
+    with pytest.raises(TraceError) as error:
+        read(changed(files["inverse_cdf"], path, value))
+    with use(language):
+        shown = error.value.shown
+    # Names of fields and of values stay.
+    assert not re.search(r"[a-z]{3,} [a-z]{2,} [a-z]{2,}", shown), shown
 
 
 @pytest.mark.parametrize("method", DRAWS)

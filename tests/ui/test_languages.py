@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -19,57 +17,80 @@ from core.figures.decode import durations
 from core.language import Message, catalogue, tr, use
 from pages.ui.decode.state import DecodeView
 from pages.ui.platform import reader
+from pages.ui.registry import PAGES, Page
 from pages.ui.run.jobs import Job
 from pages.ui.run.work import BackgroundWork
 from tests.figures.traces import make_trace
 from tests.language.pseudo import OPEN, use_pseudo
 from tests.ui.conftest import open_page
+from tests.ui.readable import readable
 
-# Pages whose rooms are converted, by their scripts.
-CONVERTED = (
-    *("home.py", "course.py", "classroom.py", "decode.py", "diffusion.py", "inside.py"),
-    *("speculative.py", "beam.py", "reasoning.py", "sampling.py"),
+# A sentence in English: three words, or two that no list of names has.
+_SENTENCE = re.compile(
+    r"[A-Za-z]{3,}[;:]? [a-z]{2,}[,;:]? [a-z]{2,}"
+    r"|\b[a-z]{3,} (?:of|is|are|the|and|or|with|by|from|to|in|than|that) "
 )
-# A sentence in English: three words, not a list of names.
-_SENTENCE = re.compile(r"[A-Za-z]{3,}[;:]? [a-z]{2,}[,;:]? [a-z]{2,}")
-# Texts of models and people, names, and quotations: no page translates these.
+# Texts of models and people, names, quotations and markup: no page translates these.
 _ALLOWED = re.compile(
-    r"Decoding Explorer|Once upon a time|embedded:\w+|smollm2|Hugging Face"
+    r"Decoding Explorer|Once upon a time|embedded:\w+|smollm2|Hugging Face|`[^`]*`|<[^<>]*>|“[^”]*”"
+    r"|「[^」]*」|(?s:<style>.*</style>)"
     r"|universal assisted generation"
+    # Names of the ways of a stored plan, which a plan's author writes.
+    r"|(greedy|speculative)\\?, one word · [\w\\: ]+"
     r"|(un)?processed prediction scores|log probabilities of the output tokens"
 )
+# Beginnings of texts that the models of the examples wrote.
+_WRITTEN = re.compile(r"[\W\d]*(once upon|there was|one day|compute) ", re.IGNORECASE)
+# Words in labels: names of settings, methods, formats, libraries and models, and units.
+_NAMES = re.compile(
+    r"Top-\S+|Min-[pk]|Tail-free|P-less|XTC|DRY|Typical-p|Mirostat|Adaptive-p|SynthID|DoLa|Gumbel"
+    r"|n-gram|float32|bfloat16|GGUF|CSV|JSONL?|HTML|YAML|ZIP|TeX|PDF|PNG|SVG|Parquet|LaTeX|Plotly"
+    r"|API|URL|KV|CDF|FLOPs|Best of N|transformers|vLLM|mlx-lm|llama\.cpp|OpenAI|English|Inside"
+    r"|[a-z]+_[a-z_]+|min\(.*|max\(.*|Epsilon|ACL|NeurIPS|ICML|ICLR|AAAI|IEEE|Nature|Springer"
+)
+_WORD = re.compile(r"(?<![\w:.,/])[A-Za-z]{3,}")
 
 
-def shown(app: AppTest) -> Iterator[str]:
-    """Yield the texts that the app itself writes on a page."""
-    for kind in ("title", "header", "subheader", "markdown", "caption", "text"):
-        yield from (element.value for element in app.get(kind))
-    for kind in ("button", "selectbox", "text_area", "number_input", "toggle", "expander"):
-        yield from (getattr(element, "label", "") for element in app.get(kind))
-    for kind in ("button", "selectbox", "text_area", "number_input", "toggle"):
-        yield from (getattr(element, "help", "") or "" for element in app.get(kind))
-    for element in app.get("bidi_component"):
-        data = json.loads(element.proto.json or "{}")
-        if "columns" in data:
-            yield from (label for column in data["columns"] for label in column)
+def is_english(text: str, *, label: bool) -> bool:
+    """Return whether a text of a page is English: a sentence, or a word of a label."""
+    bare = _ALLOWED.sub("", text)
+    if _SENTENCE.search(bare) and not _WRITTEN.match(text):
+        return True
+    return label and bool(_WORD.search(_NAMES.sub("", bare)))
 
 
-@pytest.mark.parametrize("script", CONVERTED)
+@pytest.mark.parametrize("row", PAGES, ids=lambda row: row.name)
 @pytest.mark.parametrize("language", ["ja", "ko"])
-def test_a_converted_page_has_no_english_sentence(script: str, language: str) -> None:
-    app = open_page(script, {}, lang=language)
-    english = [text for text in shown(app) if _SENTENCE.search(_ALLOWED.sub("", text))]
-    assert english == []
+def test_a_page_has_no_english_text(row: Page, language: str) -> None:
+    """Labels, options, heads, hints, captions and the words of figures; not a model's text."""
+    app = open_page(row.script, {}, lang=language)
+    found = {text for text, label in readable(app) if is_english(text, label=label)}
+    assert sorted(found) == []
 
 
-@pytest.mark.parametrize("script", CONVERTED)
-def test_every_text_of_a_converted_page_is_marked(
-    script: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(
+    ("text", "label", "english"),
+    [
+        ("column", True, True),
+        ("metric", True, True),
+        ("XTC しきい値", True, False),
+        ("48 問: chains of 1,2,3 steps, seed 7", False, True),
+        ("48 問: 1,2,3 ステップの連続計算、シード 7", False, False),
+        ("probabilities follow from the logits", False, True),
+        ("Once upon a time, there was a dreamy girl", False, False),
+        ("{name} gave way at token 2", False, True),
+    ],
+)
+def test_the_kinds_of_english_text_are_seen(text: str, label: bool, english: bool) -> None:
+    assert is_english(text, label=label) is english
+
+
+@pytest.mark.parametrize("row", PAGES, ids=lambda row: row.name)
+def test_every_text_of_a_page_is_marked(row: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     use_pseudo(monkeypatch)
-    texts = list(shown(open_page(script, {}, lang="ja")))
+    texts = dict(readable(open_page(row.script, {}, lang="ja")))
     assert len(texts) > 10
-    bare = [text for text in texts if OPEN not in text and _SENTENCE.search(_ALLOWED.sub("", text))]
+    bare = [text for text in texts if OPEN not in text and is_english(text, label=False)]
     assert bare == []
 
 

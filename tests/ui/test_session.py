@@ -60,16 +60,16 @@ def test_the_list_of_runs_names_what_differs_and_writes_no_text_of_a_prompt() ->
     traces = [make_trace(3, shaping=shaping) for shaping in shapings]
     traces[2] = replace(traces[2], prompt="![x](y)")
     assert history.labels_of([(trace, None) for trace in traces]) == [
-        "Run 1: sampling, 3 tokens, prompt 1, top-p 0.9",
-        "Run 2: sampling, 3 tokens, prompt 1, top-p 0.5",
-        "Run 3: sampling, 3 tokens, prompt 2, top-p 0.5",
+        "Run 1: sampling · 3 tokens · prompt 1 · top-p 0.9",
+        "Run 2: sampling · 3 tokens · prompt 1 · top-p 0.5",
+        "Run 3: sampling · 3 tokens · prompt 2 · top-p 0.5",
     ]
     hot = make_trace(3, shaping=Shaping(temperature=1.7))
     runs = [(trace, None) for trace in (make_trace(3), hot, make_trace(4, "greedy"))]
     example, first, second = history.labels_of(runs, example=True)
-    assert example.startswith("Example: sampling, ") and "temperature 0.8" in example
-    assert first.startswith("Run 1: sampling, 3 tokens, ") and "temperature 1.7" in first
-    assert second.startswith("Run 2: greedy, 4 tokens") and "temperature" not in second
+    assert example.startswith("Example: sampling · ") and "temperature 0.8" in example
+    assert first.startswith("Run 1: sampling · 3 tokens · ") and "temperature 1.7" in first
+    assert second.startswith("Run 2: greedy · 4 tokens") and "temperature" not in second
 
 
 def test_the_example_comes_back_from_the_list_of_runs(monkeypatch: pytest.MonkeyPatch) -> None:

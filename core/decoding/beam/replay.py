@@ -258,8 +258,10 @@ def ranked_anew(trace: Trace, ranking: Reranking, new: BeamSearch) -> Trace:
     return replace(shown, token_ids=best.token_ids, text=best.text) if best else shown
 
 
-def _said(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value).lower()
+def _said(value: float | bool | str) -> str:
+    if isinstance(value, bool):
+        return Message("on") if value else Message("off")
+    return Message(value) if isinstance(value, str) else f"{value:g}"
 
 
 def _change(

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
+from ...language import Message
 from ..autoregressive.config import Greedy, Sampling, as_single_tokens
 from ..config import MethodConfig
 from ..record.steps import TokenStep
@@ -196,7 +197,12 @@ def _other_tokens(left: Trace, right: Trace) -> str:
     )
     for token_id, text in texts.items():
         if others.get(token_id, text) != text:
-            return f"token {token_id} is {brief(text)} in A and {brief(others[token_id])} in B"
+            return Message(
+                "token {token_id} is {left} in A and {right} in B",
+                token_id=token_id,
+                left=brief(text),
+                right=brief(others[token_id]),
+            )
     return ""
 
 

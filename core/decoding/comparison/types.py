@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ...language import N_, Message
+from ..methods import choice_words
 from ..shaping.config import SETTINGS
 from ..validation import shortened
 
@@ -56,7 +57,9 @@ class SettingDifference(NamedTuple):
             return Message("on") if value else Message("off")
         elif isinstance(value, float):
             value = f"{value:g}"
-        return shortened(str(value), _LONGEST)
+        elif isinstance(value, str):
+            value = choice_words(self.name, value)
+        return value if isinstance(value, Message) else shortened(str(value), _LONGEST)
 
 
 class PartedToken(NamedTuple):

@@ -72,9 +72,13 @@ def _gave_way(
                 break
     last = len(token_ids) - 1
     if last < config.min_new_tokens and token_ids[last] in model.eos_ids:
-        yield _way("the minimum of new tokens", last)
+        yield _way(N_("the minimum of new tokens"), last)
 
 
 def _way(name: str, at: int) -> Note:
-    words = f"{name} gave way at token {nth(at)}, where it would have left no token."
-    return Note(GAVE_WAY, words[0].upper() + words[1:])
+    words = Message(
+        "A setting gave way at token {at}, where it would have left no token: {name}.",
+        at=nth(at),
+        name=Message(name),
+    )
+    return Note(GAVE_WAY, words)

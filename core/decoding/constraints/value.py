@@ -299,6 +299,6 @@ def constraint_in(text: str) -> Any:
 def constraint_words(value: Constraint | None) -> str:
     """Return a constraint as captions show it: `regex [0-9]+`, or `json`."""
     if value is None or value.kind in ("json", "lark"):
-        return value.kind if value else "none"
+        return value.kind if value else Message("none")
     lines = (line for line in value.text.split("\n") if line)
     return f"{value.kind} {shortened(' | '.join(lines), _SHOWN)}"

@@ -159,7 +159,10 @@ def _order(trace: Trace[Diffusion]) -> Check:
     return count(
         "order_of_scores",
         faults,
-        Message("steps in another order than {order}", order=trace.config.order),
+        Message(
+            "steps in another order than {order}",
+            order=Message(trace.config.order.replace("_", " ")),
+        ),
     )
 
 

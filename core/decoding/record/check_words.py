@@ -89,3 +89,19 @@ CHECK_WORDS = {
     "last_layer": N_("the last layer's reading is the run's step"),
     "attention_sums": N_("attention adds up to one"),
 }
+# Words and details of checks that older files hold and this program no longer makes.
+FORMER_WORDS = (
+    N_("cuts elsewhere"),
+    N_("ended with eos"),
+    N_("ended with length"),
+    N_("how far a mass lies outside what the candidates leave, or a share of it is off"),
+    N_("largest relative deviation, penalties and temperature applied, every candidate"),
+    N_("largest relative spread of ln p - ln(raw p) / temperature, every position"),
+    N_("largest relative spread of ln p - logit, over every stage of every step"),
+    N_("probabilities follow from the logits and the settings"),
+    N_("probabilities follow from the models' own and the settings"),
+    N_("every filter cuts where the settings say"),
+    N_("the tree is whole: every parent is a row of its beam"),
+    N_("what a token adds follows from the model's number and the settings"),
+    N_("the residual is max(0, target - draft)"),
+)

@@ -30,6 +30,7 @@ from typing import (
 from pydantic_core import CoreConfig, CoreSchema, SchemaValidator, ValidationError
 from pydantic_core import core_schema as cs
 
+from ...language import N_, Message
 from ..errors import TraceError
 from ..validation import brief
 from .bounds import Bounds, ByColumn, LeftOut, OneOf, Spread
@@ -192,7 +193,7 @@ class RecordLayout(Generic[_Record]):
             _require_known(data, known)
             values = inside(data).values()
             if len(set(map(len, values))) != 1:
-                raise ValueError("the candidates' columns differ in length")
+                raise ValueError(N_("the candidates' columns differ in length"))
             rows = tuple(map(record._make, zip(*values, strict=True)))
             for rule in rules:
                 rule(rows)
@@ -226,7 +227,7 @@ class RecordLayout(Generic[_Record]):
             fields = inside(data)
             for name, value in constants.items():
                 if data.get(name) != value:
-                    raise ValueError(f"its {name} is not {value}")
+                    raise ValueError(Message("its {name} is not {value}", name=name, value=value))
             if spread:
                 values = {name: fields.pop(name) for name in spread_parts if name in fields}
                 fields |= self._gathered(spread, hints[spread].__origin__, values)
@@ -257,7 +258,7 @@ class RecordLayout(Generic[_Record]):
             fields = {field: values[field] for field in _fields_of(kind) if field in values}
             if present & fields.keys():
                 if foreign := present - fields.keys():
-                    raise ValueError(f"{min(foreign)} belongs to another method")
+                    raise ValueError(Message("{name} belongs to another method", name=min(foreign)))
                 return {name: kind(**fields)}
         return {}
 
@@ -314,7 +315,7 @@ def _require_known(data: Any, known: frozenset[str]) -> None:
     """Report one unknown field, where pydantic would collect an error for each."""
     if isinstance(data, dict) and not known.issuperset(data):
         unknown = next(name for name in data if name not in known)
-        raise ValueError(f"{brief(unknown)} is no field of it")
+        raise ValueError(Message("{name} is no field of it", name=brief(unknown)))
 
 
 def _fields_of(record: Any) -> tuple[str, ...]:

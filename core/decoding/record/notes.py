@@ -60,7 +60,10 @@ MADE_ELSEWHERE = {*(note.key for note in RECORDED), FOREIGN_ANSWER}
 def computed(rows: int, threads: int | None) -> Iterator[Note]:
     """Yield the notes on a run's batch and on its number of threads, if that was set."""
     yield Note(
-        ROWS, "alone" if rows == 1 else Message("in a batch of {rows}", rows=counted(rows, "row"))
+        ROWS,
+        Message("alone")
+        if rows == 1
+        else Message("in a batch of {rows}", rows=counted(rows, "row")),
     )
     if threads:
         yield Note(THREADS, counted(threads, "thread"))
@@ -88,8 +91,8 @@ def read_note(data: Any) -> Note:
         key = next((key for words, key in _OLD_WORDS.items() if data.startswith(words)), BROKEN_OFF)
         data = {"key": key, "words": data}
     if not isinstance(data, dict) or data.keys() != {"key", "words"}:
-        raise ValueError("a note has a key and words")
+        raise ValueError(N_("a note has a key and words"))
     note = Note(**data)
     if not all(isinstance(text, str) and len(text) <= MAX_TEXT for text in note):
-        raise ValueError("a note is text of a bounded length")
+        raise ValueError(N_("a note is text of a bounded length"))
     return note

@@ -24,10 +24,12 @@ class Metric:
     """A metric with the verdict right or wrong.
 
     Args:
+        label: name in a sentence.
         words: short description of its criterion.
     """
 
     name: str
+    label: str
     words: str
     is_right: Callable[[str, Sequence[str]], bool]
 
@@ -35,11 +37,26 @@ class Metric:
 METRICS = {
     metric.name: metric
     for metric in (
-        Metric("exact", N_("the reply is the answer"), is_exact),
-        Metric("number", N_("the number that the reply answers with is the answer"), is_number),
-        Metric("contains", N_("the reply has the answer's words"), contains),
-        Metric("contains_text", N_("the reply has the answer's characters"), contains_text),
-        Metric("last_number", N_("the reply's last number is the answer"), is_last_number),
+        Metric("exact", N_("exact match"), N_("the reply is the answer"), is_exact),
+        Metric(
+            "number",
+            N_("the same number"),
+            N_("the number that the reply answers with is the answer"),
+            is_number,
+        ),
+        Metric("contains", N_("contained words"), N_("the reply has the answer's words"), contains),
+        Metric(
+            "contains_text",
+            N_("contained text"),
+            N_("the reply has the answer's characters"),
+            contains_text,
+        ),
+        Metric(
+            "last_number",
+            N_("the same last number"),
+            N_("the reply's last number is the answer"),
+            is_last_number,
+        ),
     )
 }
 _OF_NUMBERS = {"number", "last_number"}

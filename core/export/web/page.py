@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -214,8 +214,13 @@ def _plotly(*, shared: bool) -> str:
 
 def _script() -> str:
     """Return the page's scripts, with their texts in the reader's language."""
-    words = {text: shown for text in _SCRIPT_WORDS if (shown := tr(text)) != text}
-    return f"const WORDS = {json.dumps(words, ensure_ascii=False)};\n{_scripts()}"
+    return words_of_script(_SCRIPT_WORDS) + _scripts()
+
+
+def words_of_script(texts: Iterable[str]) -> str:
+    """Return a script's line with the translations of its texts."""
+    words = {text: shown for text in texts if (shown := tr(text)) != text}
+    return f"const WORDS = {json.dumps(words, ensure_ascii=False)};\n"
 
 
 @cache

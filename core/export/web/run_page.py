@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, TypeAlias
 
+from ...figures.base.labels import head
 from ...figures.base.paper import LIVE_WINDOW, Paper
 from ...figures.base.theme import Theme
 from ...language import tr
@@ -77,7 +78,8 @@ def _noted(notes: Sequence[NamedTable]) -> Iterator[str]:
     for words, frame in notes:
         yield f"<p>{escape(tr(words))}</p>"
         if frame is not None:
-            table = frame.to_html(index=False, border=0, na_rep="", float_format="{:.4g}".format)
+            named = frame.rename(columns=lambda name: head(str(name)))
+            table = named.to_html(index=False, border=0, na_rep="", float_format="{:.4g}".format)
             yield f'<div class="tables" tabindex="0">{table}</div>'
 
 

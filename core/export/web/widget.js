@@ -6,7 +6,7 @@ function widgetOf(model, el) {
   const strip = part("div", "strip"), head = part("p", "said"), knobs = part("form", "knobs");
   const bars = part("div", "bars"), foot = part("p", "said");
   strip.setAttribute("role", "group");
-  strip.setAttribute("aria-label", "Generated tokens");
+  strip.setAttribute("aria-label", tr("Generated tokens"));
   foot.setAttribute("role", "status");
   root.append(strip, head, knobs, bars, foot);
   el.append(root);
@@ -56,7 +56,7 @@ function widgetOf(model, el) {
     row.append(part("span", "", label), words, input);
     return { name, row, words, input };
   });
-  const reset = part("button", "", "Reset");
+  const reset = part("button", "", tr("Reset"));
   reset.type = "button";
   knobs.append(...fields.map(({ row }) => row), reset);
   knobs.addEventListener("submit", (event) => event.preventDefault());
@@ -74,7 +74,7 @@ function widgetOf(model, el) {
     now.style.opacity = row.high > row.low + 1e-6 ? 0.6 : 1;
     box.append(raw, now);
     line.append(part("span", "name", candidate.text), box, part("span", "prob", row.words));
-    line.title = `${candidate.text}: ${Knobs.percent(candidate.raw)} by the model`;
+    line.title = tr("{token}: {share} by the model", { token: candidate.text, share: Knobs.percent(candidate.raw) });
     return line;
   }
 
@@ -107,8 +107,8 @@ function widgetOf(model, el) {
       return bar(candidate, { ...row, words }, widest, candidate.id === own.token);
     }));
     foot.textContent = !own.knobs ? data.fixed
-      : !moved ? "As it was run; pale bars are the model's own probabilities. Move a knob: this step is worked out anew."
-      : `All ${own.knobs.rest.toLocaleString("en")} other tokens: ${Knobs.said({ low: rest[0], high: rest[1] })}.`;
+      : !moved ? tr("As it was run; pale bars are the model's own probabilities. Move a knob: this step is worked out anew.")
+      : tr("All {count} other tokens: {share}.", { count: own.knobs.rest.toLocaleString("en"), share: Knobs.said({ low: rest[0], high: rest[1] }) });
   }
 
   model.on("change:step", draw);

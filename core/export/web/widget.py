@@ -19,8 +19,9 @@ from ...figures.base.theme import DARK, LIGHT
 from ...figures.decode.knobs import NAMES, knobs_of
 from ...figures.decode.strip import shown_texts, step_label, token_colors
 from ...figures.opening import contested_step
-from ...language import N_, Message, tr
-from .page import knob_ranges
+from ...language import N_, Message, current, tr, use
+from ...language.catalogue import ENGLISH
+from .page import knob_ranges, words_of_script
 
 if TYPE_CHECKING:
     from anywidget import AnyWidget
@@ -30,6 +31,19 @@ _MOST_PROMPT = 400
 _FIXED = N_(
     "This step was shaped by other settings too, or its other tokens are unknown, so knobs can't "
     "shape it anew."
+)
+# Texts of the widget's scripts.
+_SCRIPT_WORDS = (
+    N_("Generated tokens"),
+    N_("Reset"),
+    N_("{token}: {share} by the model"),
+    N_(
+        "As it was run; pale bars are the model's own probabilities. Move a knob: this step is "
+        "worked out anew."
+    ),
+    N_("All {count} other tokens: {share}."),
+    N_("greedy"),
+    N_("off"),
 )
 
 
@@ -57,11 +71,12 @@ def explore(trace: Trace, *, step: int | None = None) -> AnyWidget:
             )
         )
     first = contested_step(trace) if step is None else min(step, len(trace.token_steps) - 1)
-    return _widget_class()(data=widget_data(trace), step=first)
+    return _widget_class(current())(data=widget_data(trace), step=first)
 
 
 @cache
-def _widget_class() -> type[AnyWidget]:
+def _widget_class(language: str) -> type[AnyWidget]:
+    """Return the widget's class, whose script is that of a language."""
     try:
         import anywidget
         import traitlets
@@ -73,7 +88,7 @@ def _widget_class() -> type[AnyWidget]:
     class TraceWidget(anywidget.AnyWidget):  # type: ignore[misc]
         """Token strip, candidates and knobs of a trace."""
 
-        _esm = script()
+        _esm = script(language)
         _css = (_FOLDER / "widget.css").read_text(encoding="utf-8")
         data = traitlets.Dict().tag(sync=True)
         step = traitlets.Int(0).tag(sync=True)
@@ -82,11 +97,12 @@ def _widget_class() -> type[AnyWidget]:
 
 
 @cache
-def script() -> str:
-    """Return the widget's script."""
-    return "".join(
-        (_FOLDER / name).read_text(encoding="utf-8") for name in ("knobs.js", "widget.js")
-    )
+def script(language: str = ENGLISH) -> str:
+    """Return the widget's script, with its texts in a language."""
+    with use(language):
+        words = words_of_script(_SCRIPT_WORDS)
+    scripts = ((_FOLDER / name).read_text(encoding="utf-8") for name in ("knobs.js", "widget.js"))
+    return "".join([words, *scripts])
 
 
 def widget_data(trace: Trace) -> dict[str, Any]:
@@ -108,7 +124,7 @@ def widget_data(trace: Trace) -> dict[str, Any]:
             **{name: tr("removed by {stage}", stage=stage_name(name)) for name in STAGES},
             "either": tr("removed"),
         },
-        "fixed": _FIXED,
+        "fixed": tr(_FIXED),
     }
 
 

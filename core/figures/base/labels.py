@@ -11,10 +11,12 @@ from functools import lru_cache
 from itertools import accumulate
 
 from ...decoding.config import MethodConfig
+from ...decoding.methods import choice_words
 from ...decoding.reading.types import is_reading, text_of
 from ...decoding.record.trace import Trace
 from ...decoding.shaping.config import PENALTIES, SETTINGS, Shaping, parts_of
-from ...language import N_, current, tr
+from ...evaluation.questions.names import set_words
+from ...language import N_, Message, current, tr
 from ...language.columns import text_columns as text_columns
 from .paper import SCREEN, Paper
 
@@ -208,10 +210,57 @@ def setting_words(name: str, shaping: Shaping, *, few: bool = False) -> str:
         parts = tuple(part for part in parts if getattr(shaping, part) != SETTINGS[part].off)
     numbers = ((SETTINGS[one], getattr(shaping, one)) for one in (name, *parts))
     named = f"{tr(SETTINGS[name].name)} " if few else ""
-    return ", ".join(
-        f"{tr(spec.name).removeprefix(named)} {plain_name(spec.shown(value), None)}"
+    return tr(", ").join(
+        f"{tr(spec.name).removeprefix(named)} {plain_name(shaping_value(spec.field, value), None)}"
         for spec, value in numbers
     )
+
+
+def set_name(name: str) -> str:
+    """Return the name of a problem or question set; plain text."""
+    words = set_words(name)
+    return plain_name(tr(words) if isinstance(words, Message) else words, 80)
+
+
+def head(column: str) -> str:
+    """Return the name of a table's column as documents and pages have it; a data file keeps the
+    name.
+    """
+    words = column.replace("_", " ")
+    shown = tr(words)
+    return column if shown == words else shown
+
+
+def shaping_value(name: str, value: object) -> str:
+    """Return the value of a setting of the shaping in words, which may hold untrusted text."""
+    shown = SETTINGS[name].shown(value)
+    return tr(shown) if isinstance(shown, Message) else shown
+
+
+def name_of(setting: str) -> str:
+    """Return the declared name of a setting of a method or of the shaping."""
+    return SETTINGS[setting].name if setting in SETTINGS else setting.replace("_", " ")
+
+
+def named_setting(name: str, value: object, limit: int = 30, label: str = "") -> str:
+    """Return a setting of a method or of the shaping with its value; plain text.
+
+    Args:
+        limit: number of columns of a text.
+        label: name of the setting on the page; empty for its name in captions.
+    """
+    if name in SETTINGS:
+        words = label or tr(name_of(name))
+        return f"{words} {plain_name(shaping_value(name, value), limit)}"
+    return _setting(name, value, limit, label)
+
+
+def _choice(name: str, value: str) -> str:
+    """Return a text of a method's setting; one of several names, such as `prompt_lookup`, in
+    words.
+    """
+    words = choice_words(name, value)
+    return tr(words) if isinstance(words, Message) else words
 
 
 def settings_caption(trace: Trace, paper: Paper = SCREEN) -> str:
@@ -273,14 +322,14 @@ def config_caption(
     return " · ".join(filter(None, parts))
 
 
-def _setting(name: str, value: object) -> str:
-    if name == "use_cache":
+def _setting(name: str, value: object, limit: int = 30, label: str = "") -> str:
+    if name == "use_cache" and not value:
         return tr("cache off")
-    if name == "do_sample":
+    if name == "do_sample" and value:
         return tr("drawn")
-    words = tr(name.replace("_", " "))
+    words = label or tr(name_of(name))
     if isinstance(value, tuple):
-        shown = ", ".join(f"“{visible_token(str(item), 20)}”" for item in value[:_MOST_ITEMS])
+        shown = tr(", ").join(f"“{visible_token(str(item), 20)}”" for item in value[:_MOST_ITEMS])
         if len(value) > _MOST_ITEMS:
             shown = tr("{items} and {number} more", items=shown, number=len(value) - _MOST_ITEMS)
         return f"{words} {shown}" if value else ""
@@ -288,7 +337,4 @@ def _setting(name: str, value: object) -> str:
         return words if value else tr("no {setting}", setting=words)
     if isinstance(value, float):
         return f"{words} {value:g}"
-    shown = str(value)
-    # A choice among words, such as `prompt_lookup`.
-    shown = shown.replace("_", " ") if shown.isidentifier() else shown
-    return f"{words} {plain_name(shown, 30).strip()}"
+    return f"{words} {plain_name(_choice(name, str(value)), limit).strip()}"

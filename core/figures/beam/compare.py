@@ -34,7 +34,7 @@ def beam_rivals_data(rivals: Sequence[Rival]) -> TableRows:
     ),
     alt=lambda rivals: (
         tr("Total log-probabilities:"),
-        "; ".join(map(_sum_words, rivals)) + ".",
+        tr("; ").join(map(_sum_words, rivals)) + tr("."),
         _really_took(rivals),
     ),
 )

@@ -55,12 +55,12 @@ def beam_step_data(trace: Trace, index: int) -> pd.DataFrame:
     ),
     alt=lambda step, index, shown, margins: (
         _alt(step, index, len(shown)),
-        "; ".join(
+        tr("; ").join(
             f"{visible_token(step.candidates[place].text, 16)} "
             f"{tr(_KINDS[step.candidates[place].fate])} {nats(margin, 2)}"
             for place, margin in zip(shown[:6], margins, strict=False)
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme: [[(color, tr(_KINDS[kind])) for kind, color in _colors(theme).items()]],
 )

@@ -80,7 +80,7 @@ def class_caption(guesses: ClassGuesses) -> str:
             "Bars of a class's guesses for the question: {question}",
             question=plain_name(guesses.question, _LONGEST),
         ),
-        "; ".join(
+        tr("; ").join(
             tr(
                 N_("{choice}: {number} of {total}, the right answer")
                 if place == guesses.right
@@ -91,7 +91,7 @@ def class_caption(guesses: ClassGuesses) -> str:
             )
             for place, choice in enumerate(guesses.choices)
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme, guesses: (
         []

@@ -116,7 +116,13 @@ def _against(trace: Trace, node: Node | None, free: Trace) -> Iterator[str]:
         "free": nats(other / free_count, 2),
         "difference": nats(abs(less), 2),
     }
-    if round(less, 2) >= 0:
+    if round(less, 2) == 0:
+        yield tr(
+            "Per token {own} here and {free} there: to the model, the text under the constraint is "
+            "as likely per token.",
+            **numbers,
+        )
+    elif less > 0:
         yield tr(
             "Per token {own} here and {free} there: to the model, the text under the constraint is "
             "{difference} nats per token less likely.",

@@ -134,7 +134,7 @@ def softmax_row_data(step: TokenStep | None, trace: Trace) -> TableRows:
             step=nth(step.index),
             temperature=worked.temperature,
         ),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "{token}: logit {logit}, divided {divided}, exponential {exponential:.4g}, share "
                 "{share}",
@@ -146,7 +146,7 @@ def softmax_row_data(step: TokenStep | None, trace: Trace) -> TableRows:
             )
             for row in worked.rows
         )
-        + ".",
+        + tr("."),
         tr(
             "The exponentials of all {tokens:,} tokens sum to {total:.4g}.",
             tokens=worked.tokens,

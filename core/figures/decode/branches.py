@@ -62,7 +62,7 @@ def run_tree_data(tree: RunTree, *, first: int = 0, columns: int | None = None) 
             "Tree of {runs} with the probabilities of tokens.",
             runs=counted(len(tree.branches), "run"),
         ),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "{name}, {number} nats: {words}",
                 name=plain_name(branch.name, _NAME_LIMIT),
@@ -71,7 +71,7 @@ def run_tree_data(tree: RunTree, *, first: int = 0, columns: int | None = None) 
             )
             for branch in tree.branches[:4]
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme: [[(theme.accent, tr("forced token"), "<b>▎</b>")]],
 )

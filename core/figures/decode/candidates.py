@@ -10,7 +10,7 @@ import pandas as pd
 from ...decoding.counting import span_key
 from ...decoding.record.steps import Candidate, TokenStep
 from ...decoding.record.trace import Trace
-from ...language import N_, tr
+from ...language import N_, tr, trn
 from ..base.axes import axis, named_axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import (
@@ -94,11 +94,21 @@ def _outcome(step: TokenStep, shown: Sequence[Candidate]) -> str:
     }
     if step.origin == "server":
         return tr("Chosen: {token}, rank {rank}, {probability}, drawn by the server.", **chosen)
-    return tr(
+    chosen["final"] = percent(step.chosen.prob)
+    removed = sum(c.removed_by is not None for c in shown)
+    if not removed:
+        return tr(
+            "Chosen: {token}, rank {rank}, {probability} before and {final} after shaping. None of "
+            "those shown was removed.",
+            **chosen,
+        )
+    return trn(
+        "Chosen: {token}, rank {rank}, {probability} before and {final} after shaping. {removed} "
+        "of those shown was removed.",
         "Chosen: {token}, rank {rank}, {probability} before and {final} after shaping. {removed} "
         "of those shown were removed.",
-        final=percent(step.chosen.prob),
-        removed=sum(c.removed_by is not None for c in shown),
+        removed,
+        removed=removed,
         **chosen,
     )
 
@@ -113,7 +123,7 @@ def _outcome(step: TokenStep, shown: Sequence[Candidate]) -> str:
             "Bar chart of {count} candidates at {place}. Most probable: {likeliest}.",
             count=len(shown),
             place=place,
-            likeliest=", ".join(
+            likeliest=tr(", ").join(
                 f"{visible_token(c.text, 24)} {percent(c.raw_prob)}" for c in shown[:3]
             ),
         ),

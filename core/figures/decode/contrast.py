@@ -74,7 +74,7 @@ def contrast_bars_data(
             count=len(step.compared),
             step=nth(step.index),
         ),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "{token} {probability}, cosine {cosine}, score {score}",
                 token=visible_token(token.text, 24),
@@ -84,7 +84,7 @@ def contrast_bars_data(
             )
             for token in step.compared
         )
-        + ".",
+        + tr("."),
         tr("Chosen: {token}.", token=visible_token(step.chosen.text, 24)),
     ),
     key=lambda theme: [

@@ -61,11 +61,11 @@ def fork_points_data(trace: Trace, points: Sequence[ForkPoint]) -> TableRows:
             "How the ending changes at {points} of a run.",
             points=counted(len(points), "fork point"),
         ),
-        "; ".join(
+        tr("; ").join(
             tr("step {number}: {words}", number=nth(point.at_step), words=fork_words(point))
             for point in by_effect(points)[:3]
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme, points: [
         [

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ...decoding.counting import counted, nth, span_key
+from ...decoding.methods import choice_words
 from ...decoding.record.steps import Candidate, Stage, TokenStep
 from ...decoding.record.trace import Trace
 from ...language import N_, tr
@@ -79,13 +80,13 @@ def _outcome(step: TokenStep) -> str:
     if step.draw.uniform is None:
         return tr(
             "Drawn by {method}: {token}, {first} at first and {last} in the end.",
-            method=step.draw.method,
+            method=choice_words("draw", step.draw.method),
             **chosen,
         )
     return tr(
         "Drawn by {method} with the number {number:.4f}: {token}, {first} at first and {last} in "
         "the end.",
-        method=step.draw.method,
+        method=choice_words("draw", step.draw.method),
         number=step.draw.uniform,
         **chosen,
     )
@@ -115,7 +116,7 @@ def _stage_words(stage: Stage) -> str:
     ),
     alt=lambda step, stages: (
         tr("The stages of step {number} as bars of 100 percent.", number=nth(step.index)),
-        "; ".join(map(_stage_words, stages)) + ".",
+        tr("; ").join(map(_stage_words, stages)) + tr("."),
         _outcome(step),
     ),
 )
@@ -209,7 +210,7 @@ def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
     else:
         how = tr(
             "<b>draw</b>: {method} adds noise and takes {token}",
-            method=escaped(step.draw.method),
+            method=choice_words("draw", step.draw.method),
             token=token,
         )
     label_bar(sheet, y, how, yshift=1, clear=True)

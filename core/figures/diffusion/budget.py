@@ -10,7 +10,7 @@ from ...evaluation.scoring.intervals import wilson
 from ...language import N_, tr
 from ..base.axes import PERCENT_TICKS, axis
 from ..base.figure import TableRows, figure, table
-from ..base.labels import lines, plain_name
+from ..base.labels import lines, plain_name, set_name
 from ..base.marks import hover_texts
 from ..base.paper import SCREEN, Paper
 from ..base.sheet import Properties, Sheet
@@ -40,12 +40,12 @@ def _colors(theme: Theme) -> dict[str, str]:
 
 @figure(
     N_("Forwards against right answers"),
-    lambda budget: f"{plain_name(budget.model_id, 80)} · {tr(budget.questions)}",
+    lambda budget: f"{plain_name(budget.model_id, 80)} · {set_name(budget.questions)}",
     diffusion_budget_data,
     subtitle=N_("Fewer forwards fill more tokens at once. Bars: 95 % Wilson intervals."),
     alt=lambda budget: (
         tr("Share of right answers by mean number of forwards for an answer:"),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "{order} {share:.0f} % with {forwards:.1f} forwards",
                 order=tr(ORDERS[p.order][0]),
@@ -54,7 +54,7 @@ def _colors(theme: Theme) -> dict[str, str]:
             )
             for p in budget.points
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda budget, theme: [
         [

@@ -131,7 +131,7 @@ def _alt(trace: Trace, steps: Sequence[CanvasStep], rows: Sequence[int]) -> Sequ
             first=nth(steps[0].index),
             last=nth(steps[-1].index),
         ),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "{token} at position {position} with {probability}",
                 token=visible_token(f.text, 16),
@@ -140,7 +140,7 @@ def _alt(trace: Trace, steps: Sequence[CanvasStep], rows: Sequence[int]) -> Sequ
             )
             for f in filled[:12]
         )
-        + ".",
+        + tr("."),
     )
 
 
@@ -298,7 +298,7 @@ def certainty(here: OpenPosition) -> str:
 
 def _head(step: CanvasStep) -> str:
     kept = [one for one in step.open if one.filled]
-    tokens = ", ".join(show_token(one.text, 20) for one in kept[:8])
+    tokens = tr(", ").join(show_token(one.text, 20) for one in kept[:8])
     left = len(step.open) - len(kept)
     return lines(
         f"<b>{tr('step {step}', step=nth(step.index))}</b>",

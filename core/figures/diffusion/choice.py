@@ -119,7 +119,7 @@ def _reason(
         tr("Scores of the open positions at step {step}.", step=nth(step.index)),
         _reason(step, position, title),
         tr("By falling score:"),
-        "; ".join(_named(step, place) for place in _places(step)[:12]) + ".",
+        tr("; ").join(_named(step, place) for place in _places(step)[:12]) + tr("."),
     ),
     key=lambda theme: [[(theme.first, tr("kept by the step")), (theme.muted, tr("left open"))]],
 )

@@ -70,11 +70,11 @@ def fill_order_data(trace: Trace) -> TableRows:
             count=len(filled),
             early=counted(early, "position"),
         ),
-        "; ".join(
+        tr("; ").join(
             tr("{token} at step {step}", token=visible_token(one.text, 16), step=nth(one.step))
             for one in filled[:24]
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme: [
         [

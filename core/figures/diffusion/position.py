@@ -76,7 +76,7 @@ def canvas_position_data(trace: Trace, position: int) -> TableRows:
             first=nth(steps[0]),
             last=nth(steps[-1]),
         ),
-        ", ".join(visible_token(text, 16) for text in tokens.values()) + ".",
+        tr("{part}.", part=tr(", ").join(visible_token(text, 16) for text in tokens.values())),
         filled
         and tr(
             "{token} was filled with {probability}.",

@@ -64,11 +64,11 @@ def filled_together_data(tokens: Sequence[TogetherToken]) -> TableRows:
             count=len(ordered),
             less=sum(gain < -0.1 for gain in gains),
         ),
-        "; ".join(
+        tr("; ").join(
             tr("{token} {gain:+.2f} nats", token=visible_token(one.text, 16), gain=gain)
             for gain, one in sorted(zip(gains, ordered, strict=True))[:5]
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme: [
         [

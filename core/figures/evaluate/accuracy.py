@@ -58,7 +58,7 @@ def evaluate_accuracy_data(evaluation: Evaluation) -> TableRows:
     ),
     alt=lambda ways: (
         tr("Right answers by way of decoding:"),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "{way} {share:g} % ({hits} of {total})",
                 way=plain_name(way.way, _NAME),
@@ -68,7 +68,7 @@ def evaluate_accuracy_data(evaluation: Evaluation) -> TableRows:
             )
             for way in ways
         )
-        + ".",
+        + tr("."),
     ),
 )
 def evaluate_accuracy(

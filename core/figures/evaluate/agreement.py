@@ -48,7 +48,7 @@ def evaluate_agreement_data(evaluation: Evaluation) -> TableRows:
     ),
     alt=lambda ways, shares: (
         tr("Questions answered with the same text as {way}:", way=plain_name(ways[0], _NAME)),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "{way} {hits} of {total}",
                 way=plain_name(name, _NAME),
@@ -57,7 +57,7 @@ def evaluate_agreement_data(evaluation: Evaluation) -> TableRows:
             )
             for name, share in ((name, shares[ways[0], name]) for name in ways[1:])
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda ways, paper: [
         f"{at}{NBSP}{NBSP}"

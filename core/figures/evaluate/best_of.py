@@ -49,12 +49,12 @@ def best_of_data(sampled: Sequence[Sampled]) -> TableRows:
             share=next(point.correct.percent for point in points if point.samples == 1),
             most=most,
         ),
-        "; ".join(
+        tr("; ").join(
             unspaced(f"{tr(RULE_WORDS[p.rule])} {p.correct.percent:g}{NBSP}%")
             for p in points
             if p.samples == most
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda rules, theme: [[(_ink(r, theme), tr(RULE_WORDS[r]), _MARKS[r][2]) for r in rules]],
 )

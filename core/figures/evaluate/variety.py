@@ -48,7 +48,8 @@ def evaluate_variety_data(evaluation: Evaluation) -> TableRows:
     ),
     alt=lambda ways: (
         tr("Distinct replies of a question by way of decoding:"),
-        "; ".join(f"{plain_name(w.way, _NAME)} {percentage(w.replies.value)}" for w in ways) + ".",
+        tr("; ").join(f"{plain_name(w.way, _NAME)} {percentage(w.replies.value)}" for w in ways)
+        + tr("."),
     ),
 )
 def evaluate_variety(

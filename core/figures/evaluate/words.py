@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ...decoding.counting import counted
+from ...decoding.counting import counted, listed
 from ...evaluation.plan.statistics import failures, fair_rows
 from ...evaluation.plan.types import Evaluation
+from ...evaluation.scoring.metrics import METRICS
 from ...language import N_, tr
-from ..base.labels import escaped, plain_name
+from ..base.labels import escaped, plain_name, set_name
 from ..base.sheet import joined
 
 # Number of failed ways that a figure names.
@@ -17,10 +18,13 @@ NOTHING_YET = N_("No question has been asked in every way yet.")
 def caption(evaluation: Evaluation) -> str:
     """Return models, questions and metrics; plain text."""
     plan = evaluation.plan
-    models = ", ".join(plain_name(name, 60) for name in plan.models)
+    models = tr(", ").join(plain_name(name, 60) for name in plan.models)
     count = counted(len(plan.questions.questions), "question")
-    questions = f"{tr(count)}: {plain_name(plan.questions.name, 80)}"
-    metrics = tr("right by {metrics}", metrics=tr(" or ").join(plan.metrics))
+    questions = f"{tr(count)}: {set_name(plan.questions.name)}"
+    names = [METRICS[name].label if name in METRICS else name for name in plan.metrics]
+    first, last = names[:-1], names[-1:]
+    rule = listed([listed(first), *last], N_("{one} or {other}")) if first else listed(last)
+    metrics = tr("right by {metrics}", metrics=rule)
     return f"{models} · {questions} · {metrics}"
 
 
@@ -29,7 +33,7 @@ def so_far(evaluation: Evaluation) -> str:
     done = len({row.question for row in fair_rows(evaluation)})
     whole = len(evaluation.plan.questions.questions)
     lost = [escaped(plain_name(f.way, 60)) for f in failures(evaluation) if f.whole]
-    named = ", ".join(lost[:_NAMED])
+    named = tr(", ").join(lost[:_NAMED])
     if len(lost) > _NAMED:
         named = tr("{names} and {number:,} more", names=named, number=len(lost) - _NAMED)
     return joined(

@@ -37,11 +37,11 @@ def dola_layers_data(trace: Trace) -> TableRows:
     subtitle=N_("The layer whose distribution differed most from the last one's at each step."),
     alt=lambda steps, layers: (
         tr("Layers of {steps}:", steps=counted(len(steps), "step")),
-        "; ".join(
+        tr("; ").join(
             tr("layer {layer} at {steps}", layer=layer, steps=counted(n, "step"))
             for layer, n in layers
         )
-        + ".",
+        + tr("."),
     ),
 )
 def dola_layers(

@@ -107,12 +107,12 @@ def second_forward_data(step: TokenStep | None, trace: Trace) -> TableRows:
             first=names[0],
             second=names[1],
         ),
-        "; ".join(
+        tr("; ").join(
             f"{visible_token(row.candidate.text, 24)} {percent(row.model)}, {percent(row.second)}, "
             f"{percent(row.after)}"
             for row in shown
         )
-        + ".",
+        + tr("."),
         tr("Chosen: {token}.", token=visible_token(step.chosen.text, 24)),
     ),
     key=lambda theme, names: [

@@ -39,10 +39,10 @@ def methods_tree_data(many: ManyRuns) -> TableRows:
             runs=many.count,
             verdict=methods_verdict(many),
         ),
-        "; ".join(
+        tr("; ").join(
             f"{run_name(trace)}: {visible_token(whole_text(trace), 60)}" for trace in many.traces
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme, many: [[(theme.accent, tr("fork"), "<b>▎</b>")]] * (len(many.texts) > 1),
 )

@@ -52,7 +52,7 @@ def methods_caption(many: ManyRuns, paper: Paper = SCREEN) -> str:
 def _settings(trace: Trace) -> str:
     unsaid = {*_UNSAID, "seed"}
     words = config_caption(trace.model_id, trace.config, unsaid, draft_id=trace.draft_id)
-    return words.partition(" · ")[2].replace(" · ", ", ")
+    return words.partition(" · ")[2].replace(" · ", tr(", "))
 
 
 def forwards_words(cost: Cost) -> str:

@@ -89,11 +89,11 @@ def attention_map_data(
                 rows=len(heads),
             ),
             tr("On average it looks most at:"),
-            ", ".join(
+            tr(", ").join(
                 f"{visible_token(attention.texts[at], 24)} {percentage(average[at])}"
                 for at in sorted(range(len(average)), key=lambda at: -average[at])[:3]
             )
-            + ".",
+            + tr("."),
         )
         if heads
         else tr("No layer of this model has attention weights to show.")

@@ -68,7 +68,7 @@ def flame_chart_data(calls: tuple[FunctionCall, ...], *, first_step: int = -1) -
             mark.call.line,
             1e3 * mark.call.start,
             1e3 * mark.call.seconds,
-            table_text(", ".join(f"{name}: {text}" for name, text in mark.call.arguments)),
+            table_text(tr(", ").join(f"{name}: {text}" for name, text in mark.call.arguments)),
             table_text(mark.call.result),
         )
         for mark in _marks(calls, 0, "other", first_step)
@@ -111,11 +111,11 @@ def _key(theme: Theme, shown: Sequence[_Mark]) -> list[list[tuple[str, str, str]
             calls=tr(what),
             time=1e3 * total,
         ),
-        ", ".join(
+        tr(", ").join(
             f"{mark.call.function} {1e3 * mark.call.seconds:.2f} ms"
             for mark in sorted(marks, key=lambda mark: -mark.call.seconds)[:5]
         )
-        + ".",
+        + tr("."),
     ),
     key=_key,
 )

@@ -89,7 +89,7 @@ def lens_heatmap_data(lens: Lens, *, first: int = 0, columns: int | None = None)
             first=nth(numbers[0]),
             last=nth(numbers[-1]),
         ),
-        " ".join(visible_token(cell.text, 24) for cell in last.cells) + ".",
+        " ".join(visible_token(cell.text, 24) for cell in last.cells) + tr("."),
         tr("{token} came out; it was decided by no layer.", token=visible_token(last.next_text, 24))
         if last.decided is None
         else tr(

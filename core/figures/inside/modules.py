@@ -181,7 +181,7 @@ def _bars(
                 lines(
                     f"<b>{escaped(row.name)}</b> · {escaped(tr(name))}",
                     row.layers > 1 and tr("mean of {layers} layers", layers=row.layers),
-                    ", ".join(
+                    tr(", ").join(
                         dict.fromkeys(escaped(plain_name(run.kind, 40)) for run in row.modules)
                     ),
                     tr(

@@ -92,7 +92,7 @@ def told(meta: Mapping[str, Any], keys: Sequence[str], theme: Theme) -> dict[str
         meta: the figure's subtitle and, as its caption, the settings.
         keys: lines of its key (Plotly text).
     """
-    symbols = "; ".join(part for line in keys for part in _entries(line, theme))
+    symbols = tr("; ").join(part for line in keys for part in _entries(line, theme))
     symbols = symbols[:1].upper() + symbols[1:]
     shows = _sentences(meta["subtitle"], symbols)
     settings = meta["caption"]

@@ -52,10 +52,10 @@ def lab_cuts_data(lab: LabStep, cuts: Sequence[Cut]) -> TableRows:
             tokens=len(lab.step.candidates),
             filters=len(cuts),
         ),
-        "; ".join(
+        tr("; ").join(
             tr("{filter} keeps {tokens}", filter=_name(cut), tokens=_kept(cut)) for cut in cuts
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme: [
         [

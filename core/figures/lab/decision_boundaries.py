@@ -72,7 +72,8 @@ def lab_decision_boundaries_data(lab: LabStep, knobs: Sequence[KnobBoundaries]) 
             roll=nth(lab.throw),
             token=visible_token(lab.step.chosen.text, 24),
         ),
-        ("; ".join(nearest_boundaries(knobs)) or tr("nothing else within these ranges")) + ".",
+        (tr("; ").join(nearest_boundaries(knobs)) or tr("nothing else within these ranges"))
+        + tr("."),
     ),
 )
 def lab_decision_boundaries(
@@ -247,5 +248,5 @@ def nearest_boundaries(knobs: Sequence[KnobBoundaries]) -> list[str]:
             if piece is not None
         ]
         if sides:
-            texts.append(f"{stage_name(knob.name)} {number(knob.value)}: {'; '.join(sides)}")
+            texts.append(f"{stage_name(knob.name)} {number(knob.value)}: {tr('; ').join(sides)}")
     return texts

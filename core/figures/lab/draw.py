@@ -7,6 +7,7 @@ from itertools import accumulate
 
 from ...decoding.counting import nth
 from ...decoding.lab.types import LabStep
+from ...decoding.methods import choice_words
 from ...decoding.record.steps import Candidate, TokenStep
 from ...language import N_, tr
 from ..base.axes import bare_axis
@@ -64,7 +65,7 @@ def _picks(lab: LabStep) -> str:
         tr(
             "Roll {roll} by {method} picks {token}, with a probability of {prob}.",
             roll=nth(lab.throw),
-            method=lab.draw,
+            method=choice_words("draw", lab.draw),
             **picked,
         )
         if number is None

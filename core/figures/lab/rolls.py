@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ...decoding.counting import nth
 from ...decoding.lab.types import LabStep, RollBin, Rolls
+from ...decoding.methods import choice_words
 from ...language import N_, tr
 from ..base.axes import axis, named_axis
 from ..base.figure import TableRows, figure, table
@@ -89,9 +90,9 @@ def _bin_words(rolls: Rolls, drawn: RollBin) -> str:
         tr(
             "Counts of {rolls} rolls by {method} beside the expected ones.",
             rolls=rolls.total,
-            method=lab.draw,
+            method=choice_words("draw", lab.draw),
         ),
-        "; ".join(_bin_words(rolls, drawn) for drawn in rolls.bins[:3]) + ".",
+        tr("; ").join(_bin_words(rolls, drawn) for drawn in rolls.bins[:3]) + tr("."),
         _test(rolls),
     ),
     key=lambda theme: [

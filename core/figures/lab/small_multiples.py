@@ -68,7 +68,7 @@ def _others(sweep: Sweep, at: int) -> float:
             tokens=len(_shown(sweep)),
             temperatures=len(shown),
         ),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "at {temperature} {token} has {prob} and the entropy is {entropy:.2f} nats",
                 temperature=number(sweep.temperatures[at]),
@@ -78,7 +78,7 @@ def _others(sweep: Sweep, at: int) -> float:
             )
             for at in shown
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme, lab, sweep, shown: [
         [

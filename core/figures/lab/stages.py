@@ -111,17 +111,16 @@ def _lowered_words(lab: LabStep) -> str:
             "Bar charts of one step's tokens after every stage, in the order of {library}.",
             library=lab.order.label,
         ),
-        "; ".join(
+        tr("; ").join(
             tr(
-                "{stage} {value}: {removed} removed, {kept} tokens left",
-                stage=stage_name(stage.name),
-                value=setting(stage.name, lab),
+                "{stage}: {removed} removed, {kept} tokens left",
+                stage=f"{stage_name(stage.name)} {setting(stage.name, lab)}".strip(),
                 removed=percent(stage.removed_mass),
                 kept=stage.kept,
             )
             for stage in stages
         )
-        + ".",
+        + tr("."),
         tr(
             "Drawn: {token}, rank {rank}, {first} at first, {last} in the end.",
             token=visible_token(chosen.text, 24),

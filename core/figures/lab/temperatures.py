@@ -51,7 +51,7 @@ def lab_sweep_data(sweep: Sweep) -> TableRows:
             tokens=len(sweep.candidates),
             token=visible_token(sweep.candidates[0].text, 24),
         ),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "at {temperature} the entropy is {entropy:.2f} nats and {kept} tokens can be drawn",
                 temperature=number(sweep.temperatures[at]),
@@ -60,7 +60,7 @@ def lab_sweep_data(sweep: Sweep) -> TableRows:
             )
             for at in (0, -1)
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme: [[(theme.ink, tr("the knob"), "┃")]],
 )

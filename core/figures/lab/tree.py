@@ -53,7 +53,8 @@ def lab_tree_data(grown: Continuations, *, first: int = 0, columns: int | None =
             steps=layout.steps,
             cells=len(layout.cells),
         ),
-        "; ".join(f"{_name(row)}: {visible_token(row.text, 60)}" for row in grown.rows[:4]) + ".",
+        tr("; ").join(f"{_name(row)}: {visible_token(row.text, 60)}" for row in grown.rows[:4])
+        + tr("."),
     ),
     key=lambda theme: [[(theme.ink, tr("greedy"), "<b>□</b>")]],
 )

@@ -9,12 +9,14 @@ from decimal import Decimal
 from ...decoding.autoregressive.config import Sampling
 from ...decoding.counting import nth
 from ...decoding.lab.types import Continuations, LabStep
+from ...decoding.methods import choice_words
 from ...decoding.shaping.config import SETTINGS
 from ...language import tr
 from ..base.labels import (
     plain_name,
     setting_words,
     settings_caption,
+    shaping_value,
     stage_name,
     with_prompt,
 )
@@ -59,7 +61,7 @@ def setting(stage: str, lab: LabStep) -> str:
     value = getattr(lab.config.shaping, stage, None)
     if value is None or isinstance(value, int | float):
         return "" if value is None else number(value)
-    return SETTINGS[stage].shown(value)
+    return shaping_value(stage, value)
 
 
 def lab_caption(lab: LabStep, paper: Paper = SCREEN) -> str:
@@ -92,7 +94,7 @@ def continuations_caption(grown: Continuations, paper: Paper = SCREEN) -> str:
         *[setting_words(name, shaping) for name in shaping.active(SETTINGS)],
     ]
     if config.draw != Sampling().draw:
-        parts.append(tr("draw {method}", method=config.draw))
+        parts.append(tr("draw {method}", method=choice_words("draw", config.draw)))
     most = tr("{tokens} tokens at most", tokens=config.max_new_tokens)
     caption = " · ".join([*parts, most, span])
     return with_prompt(caption, grown.text_before, paper)

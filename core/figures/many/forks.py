@@ -63,7 +63,7 @@ def many_forks_data(many: ManyRuns) -> TableRows:
     ),
     alt=lambda forks: (
         tr("Margins at {forks} beside the measured rounding.", forks=counted(len(forks), "fork")),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "step {step}, {tokens}: {margin}, rounding {rounding}",
                 step=nth(fork.at),
@@ -73,7 +73,7 @@ def many_forks_data(many: ManyRuns) -> TableRows:
             )
             for fork in forks[:8]
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme, forks: [
         [

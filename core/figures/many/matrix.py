@@ -128,11 +128,11 @@ def many_matrix_data(many: ManyRuns) -> TableRows:
             runs=counted(many.count, "run"),
             measure=tr(GRID_MEASURES[measure].words),
         ),
-        "; ".join(
+        tr("; ").join(
             f"{_cell_words(grid, pair)}: {_shown(many, place, measure)}"
             for pair, place in grid.runs.items()
         )
-        + ".",
+        + tr("."),
     ),
 )
 def many_matrix(
@@ -223,7 +223,7 @@ def _shown(many: ManyRuns, place: int, measure: GridMeasure) -> str:
 
 def _cell_words(grid: _Grid, pair: tuple[str, str]) -> str:
     named = zip(grid.names, pair, strict=True)
-    return ", ".join(f"{setting_name(name)} {value}" for name, value in named if name)
+    return tr(", ").join(f"{setting_name(name)} {value}" for name, value in named if name)
 
 
 def _hover(many: ManyRuns, grid: _Grid, pair: tuple[str, str], measure: GridMeasure) -> str:

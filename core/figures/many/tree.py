@@ -54,11 +54,11 @@ def many_tree_data(many: ManyRuns, *, first: int = 0, columns: int | None = None
             runs=counted(many.count, "run"),
             verdict=many_verdict(many),
         ),
-        "; ".join(
-            f"{counted(len(text.runs), 'run')}: {visible_token(whole_text(text.trace), 60)}"
+        tr("; ").join(
+            f"{tr(counted(len(text.runs), 'run'))}: {visible_token(whole_text(text.trace), 60)}"
             for text in many.texts[:4]
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme, many: [[(theme.accent, tr("fork"), "<b>▎</b>")]] * (len(many.texts) > 1),
 )

@@ -76,11 +76,11 @@ def varied_words(many: ManyRuns) -> str:
     parts = []
     for name in many.settings[0]:
         values = list(dict.fromkeys(row[name] for row in many.settings))
-        shown = ", ".join(plain_name(value, 30) for value in values[:_NAMED])
+        shown = tr(", ").join(plain_name(value, 30) for value in values[:_NAMED])
         if len(values) > _NAMED:
             shown = tr("{names} and {number} more", names=shown, number=len(values) - _NAMED)
         parts.append(f"{_prefix(name)}{shown}")
-    return "; ".join(parts) or tr("nothing")
+    return tr("; ").join(parts) or tr("nothing")
 
 
 def setting_name(name: str) -> str:
@@ -111,14 +111,14 @@ def runs_words(many: ManyRuns, runs: tuple[int, ...]) -> str:
         for place in runs:
             value = many.settings[place][name]
             counts[value] = counts.get(value, 0) + 1
-        shown = ", ".join(
+        shown = tr(", ").join(
             plain_name(value, 30) + (f" ×{count}" if count > 1 else "")
             for value, count in list(counts.items())[:_NAMED]
         )
         if len(counts) > _NAMED:
             shown = tr("{names} and {number} more", names=shown, number=len(counts) - _NAMED)
         parts.append(f"{_prefix(name)}{shown}")
-    return "; ".join(parts)
+    return tr("; ").join(parts)
 
 
 def many_caption(many: ManyRuns, paper: Paper = SCREEN) -> str:

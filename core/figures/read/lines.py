@@ -66,7 +66,7 @@ def surprisal_lines_data(texts: Sequence[TokenLine], opening: int) -> TableRows:
     surprisal_lines_data,
     subtitle=lambda means, quantity: (
         tr("Mean {quantity} after the opening:", quantity=tr(quantity)),
-        ", ".join(f"{escaped(name)} {mean}" for name, mean in means) + ".",
+        tr("{part}.", part=tr(", ").join(f"{escaped(name)} {mean}" for name, mean in means)),
     ),
     alt=lambda texts, opening, means, quantity: (
         tr(
@@ -75,7 +75,8 @@ def surprisal_lines_data(texts: Sequence[TokenLine], opening: int) -> TableRows:
             texts=counted(len(texts), "text"),
             tokens=counted(opening, "token"),
         ),
-        "; ".join(tr("{name}: mean {mean}", name=name, mean=mean) for name, mean in means) + ".",
+        tr("; ").join(tr("{name}: mean {mean}", name=name, mean=mean) for name, mean in means)
+        + tr("."),
     ),
     key=lambda names, colors: [
         [

@@ -89,7 +89,7 @@ def _first(trace: Trace, reads: bool) -> int:
             tokens=counted(len(pins), "pinned token"),
             places=places,
         ),
-        "; ".join(_alt_of(pin, word, first) for pin in pins) + ".",
+        tr("; ").join(_alt_of(pin, word, first) for pin in pins) + tr("."),
     ),
     key=lambda pins, colors, theme: [
         [

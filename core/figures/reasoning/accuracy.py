@@ -67,7 +67,7 @@ def reason_accuracy_data(sweep: BudgetSweep) -> pd.DataFrame:
     ),
     alt=lambda points: (
         tr("Share of right answers by budget, with 95 % Wilson intervals:"),
-        "; ".join(map(point_words, points)) + ".",
+        tr("; ").join(map(point_words, points)) + tr("."),
     ),
     key=lambda theme, set_budget, ends: [
         [

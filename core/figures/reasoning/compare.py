@@ -70,7 +70,7 @@ def reason_rivals_data(rivalry: Rivalry) -> TableRows:
             "Right answers at {tokens:,} tokens at most a problem:",
             tokens=rivalry.total_tokens,
         ),
-        "; ".join(map(_result_words, rivals)) + ".",
+        tr("; ").join(map(_result_words, rivals)) + tr("."),
     ),
 )
 def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
@@ -158,4 +158,4 @@ def reason_votes_data(votes: Sequence[Vote]) -> TableRows:
 
 def ballot_words(vote: Vote) -> str:
     """Return the answers and the number of samples for each; plain text."""
-    return ", ".join(f"{answer} ×{votes}" for answer, votes in vote.ballots) or tr("no answer")
+    return tr(", ").join(f"{answer} ×{votes}" for answer, votes in vote.ballots) or tr("no answer")

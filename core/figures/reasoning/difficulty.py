@@ -45,7 +45,7 @@ def reason_difficulty_data(sweep: BudgetSweep) -> pd.DataFrame:
     ),
     alt=lambda panels: (
         tr("Accuracy by budget, one panel for each number of steps."),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "{steps}: from {first:g} % at {least} to {last:g} % at {most}",
                 steps=counted(steps, "step"),
@@ -56,7 +56,7 @@ def reason_difficulty_data(sweep: BudgetSweep) -> pd.DataFrame:
             )
             for steps, points in panels.items()
         )
-        + ".",
+        + tr("."),
     ),
 )
 def reason_difficulty(

@@ -55,11 +55,11 @@ def reason_spent_data(sweep: BudgetSweep) -> TableRows:
     subtitle=lambda sweep: (tr("Outcomes of the runs at each budget."), so_far(sweep)),
     alt=lambda points: (
         tr("Outcomes of the runs by budget:"),
-        "; ".join(
+        tr("; ").join(
             tr("at {budget} tokens {outcomes}", budget=p.budget, outcomes=_outcomes(p))
             for p in points
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme: [
         [(outcome_color(o, theme), tr(OUTCOME_WORDS[o])) for o in line]
@@ -117,7 +117,7 @@ def reason_outcomes(
 def _outcomes(point: BudgetPoint) -> str:
     """Return the outcomes at a budget with their numbers."""
     counts = ((point.outcomes[outcome], tr(OUTCOME_WORDS[outcome])) for outcome in OUTCOMES)
-    return ", ".join(f"{count} {words}" for count, words in counts if count)
+    return tr(", ").join(f"{count} {words}" for count, words in counts if count)
 
 
 def _budgets(
@@ -148,7 +148,7 @@ def _budgets(
     ),
     alt=lambda points: (
         tr("Mean tokens and seconds of a run by budget:"),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "at {budget} tokens of budget a run spends {tokens:.1f} tokens, {thinking:.1f} of "
                 "them thinking, in {seconds:.3f} s",
@@ -159,7 +159,7 @@ def _budgets(
             )
             for point in (points[0], *points[1:][-1:])
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme: [
         [

@@ -85,11 +85,11 @@ def _caption(strip: StopStrip, caption: str, paper: Paper) -> str:
     ),
     alt=lambda strip: (
         tr("What the model answers where its thinking is stopped:"),
-        ", ".join(
+        tr(", ").join(
             tr("{answer} at {tokens} tokens", answer=p.answer or tr("none"), tokens=p.tokens)
             for p in strip.points
         )
-        + ".",
+        + tr("."),
         _knowledge(strip),
     ),
     key=lambda strip, shown, theme: (

@@ -12,7 +12,7 @@ from ...evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
 from ...evaluation.types import AttemptOutcome, ProblemSet, Share
 from ...language import N_, tr, trn
 from ..base.color import blend
-from ..base.labels import NBSP, config_caption, plain_name
+from ..base.labels import NBSP, config_caption, set_name
 from ..base.marks import hover_texts
 from ..base.sheet import Properties
 from ..base.theme import Theme
@@ -61,7 +61,7 @@ def problems_words(problems: ProblemSet) -> str:
     return tr(
         "{problems}: {name}",
         problems=counted(len(problems.problems), "problem"),
-        name=plain_name(problems.name, 80),
+        name=set_name(problems.name),
     )
 
 

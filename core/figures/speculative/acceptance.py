@@ -72,7 +72,7 @@ def _verdict(sweep: LengthSweep) -> str:
     subtitle=lambda sweep: (_verdict(sweep), tr("Whiskers: 95 % intervals over the rounds.")),
     alt=lambda sweep: (
         tr("Share of drafted tokens that are accepted, and tokens a round, by draft length."),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "length {length}: {rate}, {tokens:.2f} tokens a round",
                 length=p.draft_length,
@@ -81,7 +81,7 @@ def _verdict(sweep: LengthSweep) -> str:
             )
             for p in sweep.points
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme, sweep: [
         [

@@ -30,6 +30,7 @@ from ..base.measure import markup_width, text_width
 from ..base.paper import SCREEN, SMALL, Paper
 from ..base.sheet import Properties, Sheet
 from ..base.theme import LIGHT, Theme
+from .words import pending_of
 
 _LEFT, _RIGHT, _HEAD = 80, 70, 1.0
 # Gap between a row and its length, px.
@@ -58,20 +59,24 @@ def feed_words(trace: Trace, at: int) -> str:
     """Return the number of tokens that this engine feeds beyond those in the figure; plain text."""
     if not 0 <= at < len(trace.rounds):
         return ""
-    return tr(fed_again(*_scored(trace, at)[:3], trace.rounds[at].parents or None))
+    step = trace.rounds[at]
+    words = [tr(fed_again(*_scored(trace, at)[:3], step.parents or None))]
+    if step.window is not None:
+        words.append(
+            tr(
+                "The same forward also reads the window above ({tokens}), none of which attends "
+                "to a draft.",
+                tokens=counted(step.window.size, "guessed token"),
+            )
+        )
+    return " ".join(filter(None, words))
 
 
 def _scored(trace: Trace, at: int) -> tuple[int, int, list[int], list[str]]:
     """Return the tokens that a round scores: number in the cache, the unread token, ids of the
     drafted tokens, and texts of all but the cached ones.
     """
-    step = trace.rounds[at]
-    before = next((step for step in reversed(trace.rounds[:at]) if step.token_ids), None)
-    positions = trace.prompt_step.positions if trace.prompt_step else ()
-    pending, text = (trace.prompt_ids[-1], "") if trace.prompt_ids else (0, "")
-    if before is not None or positions:
-        last = positions[-1] if before is None else before.extra or before.accepted[-1]
-        pending, text = last.token_id, last.text
+    step, (pending, text) = trace.rounds[at], pending_of(trace, at)
     return (
         step.target_cache.before,
         pending,
@@ -105,7 +110,7 @@ def spec_feed_data(trace: Trace, at: int) -> TableRows:
     ),
     alt=lambda at, groups: (
         tr("Drawing of what is fed to the target in round {round}.", round=nth(at)),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "{way} feeds {sequences} with {new} new tokens behind {cached} cached ones",
                 way=tr(NAMES[scoring]),
@@ -115,7 +120,7 @@ def spec_feed_data(trace: Trace, at: int) -> TableRows:
             )
             for scoring, rows in groups
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme: [
         [

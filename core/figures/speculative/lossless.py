@@ -121,7 +121,7 @@ def spec_outcomes_data(found: Losslessness) -> TableRows:
     ),
     alt=lambda shown: (
         tr("Bars of how often short texts came out, speculative and target-only:"),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "{outcome} {ours} and {alone} times",
                 outcome=_label(o),
@@ -130,7 +130,7 @@ def spec_outcomes_data(found: Losslessness) -> TableRows:
             )
             for o in shown[:5]
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme: [[(theme.first, tr("speculative")), (theme.rest, tr("target only"))]],
 )
@@ -218,7 +218,7 @@ def spec_enumeration_data(table: AcceptanceTable, names: Sequence[str]) -> Table
     subtitle=lambda table: enumeration_words(table),
     alt=lambda table, names: (
         tr("Bars of what one verification emits:"),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "{token} emitted with {emitted}, target {target}",
                 token=name,
@@ -227,7 +227,7 @@ def spec_enumeration_data(table: AcceptanceTable, names: Sequence[str]) -> Table
             )
             for name, row in zip(names, table.rows, strict=True)
         )
-        + ".",
+        + tr("."),
         enumeration_words(table),
     ),
     key=lambda theme: [

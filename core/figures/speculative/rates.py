@@ -45,7 +45,7 @@ def spec_positions_data(trace: Trace) -> TableRows:
     ),
     alt=lambda rates: (
         tr("Bars of accepted tokens for each draft position."),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "position {position}: {accepted} of {drafted} drafted, {reached} reached",
                 position=nth(r.position),
@@ -55,7 +55,7 @@ def spec_positions_data(trace: Trace) -> TableRows:
             )
             for r in rates[:12]
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme: [
         [
@@ -157,7 +157,7 @@ def spec_sweep_data(sweep: LengthSweep) -> pd.DataFrame:
     subtitle=lambda sweep, trace: _verdict(sweep, trace),
     alt=lambda sweep, trace: (
         tr("Speed-up over target-only decoding by draft length."),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "length {length}: measured {measured:.2f}, predicted {predicted:.2f}",
                 length=p.draft_length,
@@ -166,7 +166,7 @@ def spec_sweep_data(sweep: LengthSweep) -> pd.DataFrame:
             )
             for p in sweep.points
         )
-        + ".",
+        + tr("."),
         *_verdict(sweep, trace),
     ),
     key=lambda theme: [

@@ -41,7 +41,7 @@ def server_speculation_data(speculation: ServerSpeculation) -> TableRows:
             "Accepted of {drafted} drafted tokens of the server's own speculation.",
             drafted=speculation.drafted,
         ),
-        "; ".join(
+        tr("; ").join(
             tr(
                 "{of} {nth}: {accepted} of {drafted}",
                 of=tr(of),
@@ -51,7 +51,7 @@ def server_speculation_data(speculation: ServerSpeculation) -> TableRows:
             )
             for at, bar in enumerate(bars[:12])
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme: [
         [

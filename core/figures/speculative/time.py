@@ -33,7 +33,7 @@ from ..base.totals import (
 
 # Speed-ups closer to 1 can't be distinguished for runs of a few milliseconds.
 EVEN = 0.05
-_PARTS = (N_("propose"), N_("score"), N_("verify"))
+_PARTS = {"propose": N_("proposing"), "score": N_("scoring"), "verify": N_("verifying")}
 _ROUNDS, _GAP = 190, 70
 
 
@@ -81,16 +81,16 @@ def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> TableR
             tr(
                 "{name}: {parts} a token",
                 name=tr(name),
-                parts=", ".join(
-                    f"{tr(part)} {milliseconds(seconds)}" for part, seconds in parts.items()
+                parts=tr(", ").join(
+                    f"{_name(part)} {milliseconds(seconds)}" for part, seconds in parts.items()
                 ),
             )
             for name, parts in rows
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme, rows: [
-        [(_colors(theme)[part], tr(part)) for _, parts in rows for part in parts]
+        [(_colors(theme)[part], _name(part)) for _, parts in rows for part in parts]
     ],
 )
 def spec_time(
@@ -144,6 +144,10 @@ def spec_time(
     return sheet
 
 
+def _name(part: str) -> str:
+    return tr(_PARTS.get(part, part))
+
+
 def _colors(theme: Theme) -> dict[str, str]:
     colors = {
         part: theme.named[name]
@@ -176,7 +180,7 @@ def _add_totals(
         for part, seconds in parts.items():
             trace = add_part(sheet, f"{name}: {part}", [at], [1000 * seconds], colors[part])
             trace |= hover_texts(
-                [tr("{part} {time} a token", part=tr(part), time=milliseconds(seconds))]
+                [tr("{part} {time} a token", part=_name(part), time=milliseconds(seconds))]
             )
         times = runs[at] if runs else ()
         total = tr("{time} a token", time=milliseconds(sum(parts.values())))
@@ -192,7 +196,7 @@ def _add_rounds(sheet: Sheet, steps: Sequence[DraftRound]) -> None:
         texts = [
             lines(
                 tr("round {round}, {count} tokens", round=nth(at), count=len(step.token_ids)),
-                f"{tr(part)} {milliseconds(value)}",
+                f"{_name(part)} {milliseconds(value)}",
                 f"{tr('round')} {milliseconds(step.seconds.total)}",
             )
             for at, (step, value) in enumerate(zip(steps, values, strict=True))

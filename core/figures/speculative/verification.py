@@ -87,7 +87,7 @@ def _alt(verified: VerifiedPosition, shown: Sequence[PairCandidate]) -> Sentence
             round=nth(verified.at),
             position=nth(verified.position),
         ),
-        ", ".join(map(_in_words, shown[:3])) + ".",
+        tr("{part}.", part=tr(", ").join(map(_in_words, shown[:3]))),
         tr("{token} is {kind}.", token=visible_token(token.text, 24), kind=shown_kind(kind)),
         verified.residual_mass > 0
         and tr("The residual is {mass}.", mass=percent(verified.residual_mass)),

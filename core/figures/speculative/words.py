@@ -315,3 +315,13 @@ def _bonus_words(drafted: bool, prob: str, *, greedy: bool) -> str:
         "Nothing was drafted: a bonus from the target's own distribution, drawn with {prob}.",
         prob=prob,
     )
+
+
+def pending_of(trace: Trace, at: int) -> tuple[int, str]:
+    """Return the id and text of the last token before a round, which its forward reads first."""
+    before = next((step for step in reversed(trace.rounds[:at]) if step.token_ids), None)
+    positions = trace.prompt_step.positions if trace.prompt_step else ()
+    if before is None and not positions:
+        return (trace.prompt_ids[-1], "") if trace.prompt_ids else (0, "")
+    last = positions[-1] if before is None else before.extra or before.accepted[-1]
+    return last.token_id, last.text

@@ -19,7 +19,7 @@ from core.figures.beam.window import Node, window, windows
 from core.figures.opening import telling_node
 from core.language import tr
 from pages.ui import platform
-from pages.ui.run import address
+from pages.ui.run import address, named_run
 from pages.ui.run.view import Source, View
 from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.controls import link
@@ -83,9 +83,7 @@ class BeamView(View):
         super().show(trace, source)
         self.live = None
         self.node = telling_node(trace)
-        if self.linked is not None and not (
-            source == "example" and st.query_params.get(platform.key("run")) == "1"
-        ):
+        if self.linked is not None and not (source == "example" and named_run.is_named()):
             self._follow(self.linked)
             self.linked = None
 

@@ -7,12 +7,10 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.ui import platform
-from pages.ui.widgets.source import source
+from pages.ui.widgets.component import component, source
 
 _LONGEST = 200
-_component = st.components.v2.component(
-    "decoding_explorer.keeper", js=source("classroom/keeper.js")
-)
+_component = component("keeper", js=source("classroom/keeper.js"))
 
 
 def is_told(item: str) -> bool:

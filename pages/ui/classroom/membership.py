@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from core.language import tr
+from core.decoding.counting import sentences
+from core.language import Message, tr
 from pages.ui import platform, registry
 from pages.ui.classroom import keeper
 from pages.ui.classroom.refusals import ENDED, RELEASED, ClassError
@@ -167,10 +168,10 @@ def _line(own: Membership) -> None:
     if not own.is_in:
         st.rerun()
     with _row():
-        words = tr(
+        words = Message(
             "You are in class {code}. Your guesses are counted without a name.", code=own.code
         )
-        st.text(f"{words} {tr(own.message)}".strip(), width="stretch")
+        st.text(tr(sentences(words, own.message)), width="stretch")
         st.button(tr("Leave"), key="leave_class", on_click=own.leave)
 
 

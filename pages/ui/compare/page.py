@@ -112,7 +112,7 @@ def _rival(name: str, parting: Parting, at: int) -> str:
         "{name} emits {token}: {shown}",
         name=name,
         token=visible_token(rival.text, 24),
-        shown=", ".join(shown),
+        shown=tr(", ").join(shown),
     )
 
 

@@ -122,7 +122,7 @@ function drawElsewhere(panel, { elsewhere }) {
   panel.away = elsewhere;
   panel.elsewhere.replaceChildren();
   add(panel.elsewhere, "p", "", tr("This step is on the page {page}.", { page: elsewhere }));
-  add(panel.elsewhere, "button", "return", "Go there", { type: "button" }).addEventListener("click", () => press(panel, "return"));
+  add(panel.elsewhere, "button", "return", tr("Go there"), { type: "button" }).addEventListener("click", () => press(panel, "return"));
 }
 
 function drawDifferent(panel, { different }) {
@@ -154,11 +154,21 @@ function waitForMemory(panel, ready) {
   }, HEARD_MS);
 }
 
+// What is drawn for its data alone would keep the words of another language.
+function relabel(panel) {
+  const words = tr("This is my guess");
+  if (panel.words === words) return;
+  panel.words = words;
+  for (const drawn of ["asked", "toDo", "away", "differs"]) panel[drawn] = null;
+  foldTo(panel, panel.folded);
+}
+
 function update(panel, data) {
   waitForMemory(panel, data.ready);
+  relabel(panel);
   const isNew = data.turn !== panel.data.turn;
   panel.data = data;
-  panel.root.setAttribute("aria-label", `Lesson: ${data.title}`);
+  panel.root.setAttribute("aria-label", tr("Lesson: {title}", { title: data.title }));
   put(panel.place, data.place);
   put(panel.title, data.title);
   put(panel.say, data.say);

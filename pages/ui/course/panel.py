@@ -22,9 +22,9 @@ from pages.ui.platform import session
 from pages.ui.registry import Page
 from pages.ui.run.address import LESSON
 from pages.ui.run.files import save
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.controls import link
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
 # While a step waits for the page, and otherwise, when only its numbers may change; longer where a
 # class is connected.
@@ -33,15 +33,13 @@ _FEW_SESSIONS = 20
 # A longer value of a setting is not quoted.
 _LONGEST = 24
 _KEY, _MEMORY = "lesson", "lesson-memory"
-_component = st.components.v2.component(
-    "decoding_explorer.lesson",
+_component = component(
+    "lesson",
     html='<div class="lesson"></div>',
     css=source("course/panel.css"),
     js=source("course/point.js", "course/panel.js"),
 )
-_memory = st.components.v2.component(
-    "decoding_explorer.lesson_memory", js=source("course/memory.js")
-)
+_memory = component("lesson_memory", js=source("course/memory.js"))
 
 
 def begin() -> None:

@@ -16,9 +16,9 @@ from pages.ui.run.figures.export import DrawTask, ExportState
 from pages.ui.widgets.controls.options import resend
 
 _KEY, _LESSON = "worksheet-bar", "worksheet_lesson"
-_component = export.component(
+_component = export.exporter(
     "worksheet",
-    '<div class="export"><div class="row"><button type="button" data-act="pdf">'
+    html='<div class="export"><div class="row"><button type="button" data-act="pdf">'
     'Worksheet (PDF)</button></div><p class="choices"></p><p role="status"></p></div>',
 )
 

@@ -28,9 +28,9 @@ from pages.ui.run.figures import figure
 from pages.ui.run.files import save
 from pages.ui.run.parts import PagePart
 from pages.ui.run.request import Fork, Request
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.controls.control import in_words
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
 _KEY = "branch-list"
 _TEXT_SHOWN = 120
@@ -44,8 +44,8 @@ _HTML = """
 <div class="rows" role="listbox" aria-label="Runs of the tree"></div>
 </div>
 """
-_list = st.components.v2.component(
-    "decoding_explorer.branch_list",
+_list = component(
+    "branch_list",
     html=_HTML,
     css=source("decode/branch_list.css"),
     js=source("widgets/row_list.js"),
@@ -130,7 +130,9 @@ def _draw_list(view: DecodeView, tree: SessionTree, shown: int) -> None:
 def _rows(tree: RunTree) -> tuple[tuple[str, str, str, tuple[str, ...]], ...]:
     """For each run its id, its state, its words for a screen reader, and its cells."""
     cells = [_cells(tree, place) for place in range(len(tree.branches))]
-    return tuple((str(at), "", ", ".join(filter(None, row)), row) for at, row in enumerate(cells))
+    return tuple(
+        (str(at), "", tr(", ").join(filter(None, row)), row) for at, row in enumerate(cells)
+    )
 
 
 def _cells(tree: RunTree, place: int) -> tuple[str, ...]:

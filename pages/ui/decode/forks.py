@@ -24,9 +24,9 @@ from pages.ui.run.figures import figure
 from pages.ui.run.jobs import Job
 from pages.ui.run.parts import PagePart
 from pages.ui.run.request import Fork
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.controls.control import Number, declare, in_words, value
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
 _WORK, _KEY = "forks", "fork-list"
 _TEXT_SHOWN = 80
@@ -40,8 +40,8 @@ _HTML = """
 <div class="rows" role="listbox" aria-label="Fork points"></div>
 </div>
 """
-_list = st.components.v2.component(
-    "decoding_explorer.fork_list",
+_list = component(
+    "fork_list",
     html=_HTML,
     css=source("decode/branch_list.css", "decode/fork_list.css"),
     js=source("widgets/row_list.js"),
@@ -145,7 +145,7 @@ def _draw_list(view: DecodeView, trace: Trace, points: tuple[ForkPoint, ...]) ->
     rows = []
     for point in by_effect(points):
         cells = _cells(point)
-        said = ", ".join(cells)
+        said = tr(", ").join(cells)
         rows.append((str(places[point.at_step]), "", said, cells))
     _list(
         key=platform.key(_KEY),

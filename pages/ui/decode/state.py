@@ -17,7 +17,7 @@ from core.figures.opening import contested_step
 from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.decode.trees import SessionTree, first_run
-from pages.ui.run import address
+from pages.ui.run import address, named_run
 from pages.ui.run.request import Request, given_tokens
 from pages.ui.run.view import MOST_RUNS, Source, View
 from pages.ui.widgets.controls import link
@@ -96,7 +96,7 @@ class DecodeView(View):
         """The example, at the step that the address names, else at a contested one."""
         view = super().initial()
         view.linked = st.query_params.get(platform.key(STEP), "")
-        if st.query_params.get(platform.key("run")) != "1":
+        if not named_run.is_named():
             follow_link(view, _OTHERWISE)
         else:  # For Run, where the link's run waits for it.
             view.awaits_link = True

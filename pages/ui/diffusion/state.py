@@ -18,7 +18,7 @@ from core.figures.base.grid import wide_columns
 from core.language import tr
 from pages.ui import platform
 from pages.ui.resources import examples
-from pages.ui.run import address
+from pages.ui.run import address, named_run
 from pages.ui.run.view import Source, View
 from pages.ui.widgets import style
 from pages.ui.widgets.controls import link
@@ -54,7 +54,7 @@ class DiffusionView(View):
         """Return a view of the example, at the position that the address names."""
         view = super().initial()
         view.linked = st.query_params.get(platform.key(POSITION), "")
-        if st.query_params.get(platform.key("run")) != "1":
+        if not named_run.is_named():
             view.follow_link()
         return view
 

@@ -170,7 +170,7 @@ def _inputs(view: EvaluateView, evaluation: Evaluation, question: Question) -> N
             continue
         st.code(entry.target, language=None, wrap_lines=True)
         st.text(
-            f"{counted(len(entry.target_ids), 'token')}: {' '.join(map(str, entry.target_ids))}"
+            f"{tr(counted(len(entry.target_ids), 'token'))}: {' '.join(map(str, entry.target_ids))}"
         )
         if entry.draft and entry.draft_ids != entry.target_ids:
             st.text(tr("The draft reads"))

@@ -29,7 +29,7 @@ _WORDS = N_(
 def draw(view: EvaluateView) -> None:
     """Draw the uploads of plan, question and result files."""
     with st.popover(tr("Plan file"), icon=":material/upload_file:", key="own-plan"):
-        st.markdown(_WORDS)
+        st.markdown(tr(_WORDS))
         for key, label, types in (
             ("plan_file", tr("Plan"), ["yaml", "yml", "txt"]),
             ("questions_file", tr("Questions"), ["csv", "jsonl", "json", "txt"]),
@@ -46,7 +46,7 @@ def draw(view: EvaluateView) -> None:
             plan = view.plan
             ways, questions = len(plan.ways), len(plan.questions.questions)
             sizes = (ways, "way"), (questions, "question"), (plan.total, "run")
-            st.text(", ".join(counted(*size) for size in sizes))
+            st.text(tr(", ").join(tr(counted(*size)) for size in sizes))
 
 
 def _reopened(view: EvaluateView) -> None:

@@ -13,8 +13,8 @@ from core.figures.base.labels import nats, plain_name
 from core.language import N_, tr
 from pages.ui import registry
 from pages.ui.home.state import HomeRuns, open_run
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
 _KEY = "home-runs"
 _COLUMNS = (
@@ -25,8 +25,8 @@ _COLUMNS = (
         "search computes a row for each beam in a call.")),
     (N_("Seconds"), N_("Time of the run on this server, with the prompt.")),
 )  # fmt: skip
-_table = st.components.v2.component(
-    "decoding_explorer.home_runs",
+_table = component(
+    "home_runs",
     html='<div class="runs"><table aria-label="Runs"><thead></thead><tbody></tbody></table></div>',
     css=source("home/run_table.css"),
     js=source("home/run_table.js"),

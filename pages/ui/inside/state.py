@@ -13,6 +13,7 @@ from core.language import N_
 from pages.ui import platform, registry
 from pages.ui.decode.state import STEP, DecodeView, follow_link
 from pages.ui.inside import controls
+from pages.ui.run import named_run
 from pages.ui.run.files import save
 from pages.ui.run.request import Request
 from pages.ui.run.view import Source, View
@@ -53,7 +54,7 @@ class InsideView(View):
         view = cls()
         view.take(DecodeView.elsewhere())
         view.linked = st.query_params.get(platform.key(STEP), "")
-        if st.query_params.get(platform.key("run")) != "1":
+        if not named_run.is_named():
             follow_link(view, _OTHERWISE)
         return view
 

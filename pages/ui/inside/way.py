@@ -10,12 +10,12 @@ import streamlit as st
 from pages.ui import platform
 from pages.ui.inside.boxes import Picture
 from pages.ui.widgets import style
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
 _KEY = "inside-way"
-_component = st.components.v2.component(
-    "decoding_explorer.inside_way",
+_component = component(
+    "inside_way",
     html='<div class="way"></div>',
     css=source("inside/way.css"),
     js=source("inside/way.js"),

@@ -201,10 +201,10 @@ def _outcome(lab: Lab, step: LabStep) -> str:
     missing = [stage_name(name) for name in step.skipped if step.order.lacks(name)]
     beside = [stage_name(name) for name in step.skipped if not step.order.lacks(name)]
     if missing:
-        names = {"library": step.order.label, "settings": ", ".join(missing)}
+        names = {"library": step.order.label, "settings": tr(", ").join(missing)}
         words.append(tr("{library} has no {settings}: left out", **names))
     if beside:
-        names = {"library": step.order.label, "settings": ", ".join(beside)}
+        names = {"library": step.order.label, "settings": tr(", ").join(beside)}
         words.append(tr("with mirostat {library} leaves out {settings}", **names))
     return " · ".join(words)
 

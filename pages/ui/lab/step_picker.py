@@ -11,8 +11,8 @@ from core.decoding.record.steps import TokenStep
 from core.figures.base.labels import visible_token
 from core.language import tr
 from pages.ui import platform
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
 _KEY = "step-picker"
 _TOKEN_SHOWN = 24
@@ -22,8 +22,8 @@ _HTML = """
 <div class="steps" role="group" aria-label="Steps of the run"></div>
 """
 
-_component = st.components.v2.component(
-    "decoding_explorer.step_picker",
+_component = component(
+    "step_picker",
     html=_HTML,
     css=source("lab/step_picker.css"),
     js=source("lab/step_picker.js"),

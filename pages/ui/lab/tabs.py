@@ -206,7 +206,7 @@ def _tree(grown: Continuations, ref: StepRef, settings: LabSettings) -> None:
 
 def _together(grown: Continuations) -> str:
     shares = [(n, distinct(grown.sampled, n)) for n in (1, 2)]
-    words = ", ".join(f"distinct-{n} {share:.2f}" for n, share in shares if share is not None)
+    words = tr(", ").join(f"distinct-{n} {share:.2f}" for n, share in shares if share is not None)
     return tr(
         "The sampled rows together: {shares} (different n-grams over all n-grams). Mean ln p is of "
         "the model's own probabilities, before the knobs.",

@@ -9,7 +9,7 @@ from core.decoding.errors import ConfigError
 from core.decoding.many.plan import MOST_CELLS, RunBatch, again, grid, values_in
 from core.decoding.many.types import MAX_MANY, ManyRuns
 from core.figures.many.matrix import is_grid
-from core.language import N_, Message
+from core.language import N_, Message, tr
 from pages.ui import platform
 from pages.ui.run import shared
 from pages.ui.run.request import Request, from_sidebar
@@ -79,7 +79,7 @@ def load_controls(many: ManyRuns) -> None:
     if values["many_mode"] == GRID and all(name in _NAMES for name in names):
         values["knob_b"] = _NONE
         for side, name in zip("ab", names, strict=False):
-            shown = ", ".join(dict.fromkeys(row[name] for row in many.settings))
+            shown = tr(", ").join(dict.fromkeys(row[name] for row in many.settings))
             values |= {f"knob_{side}": name, f"values_{side}": shown[:_LONGEST]}
     config = as_single_tokens(first.config, draws=True)
     load(reached((_TOKENS, *_KNOBS, shared.SEED), config, values))

@@ -31,6 +31,7 @@ from streamlit.runtime.state.session_state import SessionState
 from core.decoding.errors import DecodingError
 from core.language import N_, tr, use
 from pages.ui.platform import reader, slot
+from pages.ui.platform.unconfirmed import Unconfirmed
 from pages.ui.platform.uninterrupted import critical
 
 P = ParamSpec("P")
@@ -183,6 +184,8 @@ def guard_pages() -> None:
 
     def request_rerun(self: AppSession, client_state: ClientState | None) -> None:
         sent = client_state
+        if sent:
+            Unconfirmed.of(self.session_state).hear(sent)
         if sent and sent.page_script_hash and _SHOWN in self.session_state:
             way, shown = getattr(self, "_way", _Navigation()), self.session_state[_SHOWN]
             # Back from the page that code has turned to; a late request has all earlier widgets.

@@ -212,7 +212,7 @@ def _budget(then: Callable[[], None], settled: Callable[[], None]) -> None:
 
 
 def _level_words() -> str:
-    return ", ".join(
+    return tr(", ").join(
         tr("{level} is {tokens} tokens", level=tr(LEVEL_WORDS[name]), tokens=most)
         for name, most in LEVELS.items()
     )

@@ -93,7 +93,7 @@ def _counts(trace: Trace) -> None:
                 st.text(tr(name), width=190)
                 st.text(words, width="stretch")
     st.caption(_marks(trace, run))
-    levels = ", ".join(f"{tr(LEVEL_WORDS[name])} {most}" for name, most in LEVELS.items())
+    levels = tr(", ").join(f"{tr(LEVEL_WORDS[name])} {most}" for name, most in LEVELS.items())
     st.caption(
         tr("The levels here: {levels} tokens. Other products choose other numbers.", levels=levels)
     )

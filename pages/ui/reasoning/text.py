@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import cast
 
-import streamlit as st
-
 from core.decoding.counting import sentences
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece, pieces_of, read_run
@@ -19,8 +17,8 @@ from core.figures.base.theme import OKABE_ITO, Theme
 from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.widgets import style
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
 _HTML = """
 <div class="reason">
@@ -43,8 +41,8 @@ _NAMES = {
     "result": N_("the calculator's result"),
 }
 
-_component = st.components.v2.component(
-    "decoding_explorer.reason_text",
+_component = component(
+    "reason_text",
     html=_HTML,
     css=source("reasoning/text.css"),
     js=source("reasoning/text.js"),

@@ -37,7 +37,7 @@ def draw_call() -> None:
     """Draw the controls of a request in one row."""
     control.draw("endpoint", label_visibility="collapsed")
     control.draw("reply", "heat")
-    control.draw("effort", label_visibility="collapsed", width=160)
+    control.draw("effort", label_visibility="collapsed", width=190)
     control.draw("decoding", width="stretch")
 
 

@@ -34,7 +34,7 @@ def menu(view: RequestsView) -> None:
     """The field for an answer, and what is wrong with what stands in it."""
     with st.popover(tr("Another server's answer"), key="foreign-offer", type="tertiary"):
         st.text(tr(_INTRO))
-        st.text(", ".join(each.name for each in FORMATS))
+        st.text(tr(", ").join(tr(each.name) for each in FORMATS))
         st.text_area(
             tr("Answer (JSON)"),
             key=_FIELD,

@@ -81,7 +81,8 @@ def _head(record: Record) -> None:
 def _live(view: RequestsView, record: Record) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button(tr("Stop"), key="stop_request", icon=":material/stop:", on_click=record.stop)
-        st.text(f"{STATES[record.state]} · {counted(record.tokens, 'token')}", width="stretch")
+        tokens = tr(counted(record.tokens, "token"))
+        st.text(f"{tr(STATES[record.state])} · {tokens}", width="stretch")
     trace = partial_trace_of(record)
     if trace is None:
         return

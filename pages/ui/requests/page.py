@@ -166,7 +166,7 @@ def _head(view: RequestsView, records: list[Record]) -> None:
         if records:
             requests = counted(len(records), "request")
             parts.insert(0, tr("{requests}, about {held:.1f} MB", requests=requests, held=held))
-        words = ", ".join(parts)
+        words = tr(", ").join(parts)
         if not endpoint.service().needs_key:
             words = tr("{kept}; every browser that opens this page sees them", kept=words)
         st.text(words, width="stretch")

@@ -12,8 +12,8 @@ from core.language import tr
 from core.server.api.endpoints import ENDPOINTS
 from core.server.api.history import Record
 from pages.ui.requests.state import STATES
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
 _KEY = "request-list"
 _PROMPT_SHOWN = 120
@@ -27,8 +27,8 @@ title="Tokens after the first, over the seconds from the first to the last">toke
 </div>
 """
 
-_component = st.components.v2.component(
-    "decoding_explorer.request_list",
+_component = component(
+    "request_list",
     html=_HTML,
     css=source("requests/request_list.css"),
     js=source("widgets/row_list.js"),
@@ -71,7 +71,7 @@ def _cells(record: Record) -> tuple[str, ...]:
         str(record.number),
         tr(STATES[record.state]),
         ENDPOINTS[record.endpoint].label.lower(),
-        ", ".join(filter(None, (record.method, record.rule))) or "…",
+        tr(", ").join(filter(None, (record.method, record.rule))) or "…",
         prompt_of(record),
         str(record.tokens),
         "" if first is None else f"{first:.2f} s",
@@ -94,4 +94,4 @@ def description(record: Record) -> str:
         "" if rate is None else tr("{rate:.0f} tokens a second after the first", rate=rate),
         tr("asked: {prompt}", prompt=prompt_of(record)),
     ]
-    return ", ".join(filter(None, parts))
+    return tr(", ").join(filter(None, parts))

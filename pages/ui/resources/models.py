@@ -90,7 +90,7 @@ def offered() -> list[str]:
 
 def options() -> list[str]:
     """Return the picker's models: on one's own machine also all in packages and the last used."""
-    local = [*PACKAGED, *recent.last_used()] if free_choice() else []
+    local = [*PACKAGED, *recent.worth_offering()] if free_choice() else []
     return list(dict.fromkeys([*embedded(), *local, *settings().models]))
 
 

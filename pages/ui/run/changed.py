@@ -6,19 +6,20 @@ A control counts if setting it alone back to the run's value would change the re
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from contextlib import suppress
+from dataclasses import fields, replace
 from typing import Any
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
-from core.figures.base.labels import plain_name, visible_token
+from core.figures.base.labels import named_setting
 from core.language import tr
 from pages.ui.platform import slot
 from pages.ui.registry import Page
-from pages.ui.run import address, shared
-from pages.ui.run.request import Request, RunControls
+from pages.ui.run import address, named_run, shared
+from pages.ui.run.request import Request, RunControls, given_tokens
 from pages.ui.run.view import View
 from pages.ui.widgets.controls.control import Control, Read, row_of, value
 from pages.ui.widgets.controls.options import Menu
@@ -119,11 +120,11 @@ def note(view: View, page: Page) -> str:
     if len(labels) > _MOST_NAMED:
         labels[_MOST_NAMED - 1 :] = [tr("{number} more", number=len(labels) - _MOST_NAMED + 1)]
     if labels:
-        return tr("Changed since this run: {labels}. Press Run.", labels=", ".join(labels))
+        return tr("Changed since this run: {labels}. Press Run.", labels=tr(", ").join(labels))
     if view.source != "run":
         return ""
     lacking = _beyond(view.shown_request, view.trace, controls, values)
-    words = ", ".join(_in_words(name, held) for name, held in lacking[:_MOST_NAMED])
+    words = tr(", ").join(_in_words(name, held) for name, held in lacking[:_MOST_NAMED])
     return (
         tr("No control here sets this run's {settings}: Run makes another.", settings=words)
         if words
@@ -140,10 +141,7 @@ def _beyond(
 
 
 def _in_words(field: str, held: Any) -> str:
-    name = field.removeprefix("shaping.")
-    if name in SETTINGS:
-        return f"{SETTINGS[name].name} {plain_name(SETTINGS[name].shown(held), _SHOWN)}"
-    return f"{name.replace('_', ' ')} {visible_token(str(held), _SHOWN)}"
+    return named_setting(field.removeprefix("shaping."), held, _SHOWN)
 
 
 def write_addresses(page: Page) -> None:
@@ -160,7 +158,7 @@ def write_addresses(page: Page) -> None:
 
 
 def write_address(view: object, page: Page) -> bool:
-    """Keep `run` in the address while the controls make the run that is shown or under way.
+    """Keep `run` in the address, so that a reload makes the run again that is shown or under way.
 
     Return False if the view shows a run that the address can't name.
     """
@@ -177,12 +175,34 @@ def write_address(view: object, page: Page) -> bool:
     request = view.shown_request if job is None else view.request
     # No control names a number type.
     made_here = (job is not None or view.source == "run") and not (request and request.dtype)
-    try:
-        same = trace is not None and made_here and _is_of_the_controls(view, trace, page)
-    except DecodingError:
-        same = False
-    address.write("run", "1" if same else None)
-    return same
+    word = ""
+    if trace is not None and made_here:
+        with suppress(DecodingError):  # The controls may describe no run.
+            word = named_run.OF_THE_CONTROLS if _is_of_the_controls(view, trace, page) else ""
+        with suppress(DecodingError):
+            word = word or _word_of_another(view, trace, page)
+    address.write("run", word or None)
+    return bool(word)
+
+
+def _word_of_another(view: View, trace: Trace, page: Page) -> str:
+    """Return the word by which the address names a run that the controls don't make any more; empty
+    if it can't.
+    """
+    controls = controls_of(page)
+    request = view.request if "decode" in view.jobs else view.shown_request
+    # Given tokens belong to the controls that the address names beside them.
+    if request is None or request.fork is not None or given_tokens(trace):
+        return ""
+    rows = {row.key: row for row in (*shared.ROWS, *controls.rows)}
+    values = control_values_of(view, trace, controls)
+    moved = {key: held for key, held in values.items() if key in rows and held != value(key)}
+    made = controls.request(lambda key: moved[key] if key in moved else value(key))
+    same = made == request or (
+        replace(made, config=request.config) == request
+        and not differences(trace.config, made.config)
+    )
+    return named_run.word_for(moved, rows) if same and named_run.starts_by_itself(made) else ""
 
 
 def _is_of_the_controls(view: View, trace: Trace, page: Page) -> bool:

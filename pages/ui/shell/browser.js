@@ -4,7 +4,6 @@
 const WINDOWS = { phone: "(max-width: 640px)", desktop: "(min-width: 1240px)" };
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
-  window.deWords = Object.assign(Object.create(null), data.words);
   document.documentElement.lang = data.language;
   askForWords();
   const tab = (window.decodingExplorer ??= prepare(data.script));
@@ -266,7 +265,7 @@ function isNumber(field) {
 }
 
 function sayRange({ target }) {
-  if (isNumber(target)) target.title = `${Number(target.min)} to ${Number(target.max)}`;
+  if (isNumber(target)) target.title = rangeOf(Number(target.min), Number(target.max));
 }
 
 // Streamlit keeps a number outside its interval in the field and goes on with the old one. Here the

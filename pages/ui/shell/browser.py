@@ -14,16 +14,16 @@ from core import language
 from pages.ui.platform import reader
 from pages.ui.platform.chart_script import SCRIPT
 from pages.ui.widgets import style
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.controls import control
 from pages.ui.widgets.controls.options import Menu
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
 # In the session's state.
 _FOCUS = "focus_field"
 _KEY = "prepared"
-_component = st.components.v2.component(
-    "decoding_explorer.browser",
+_component = component(
+    "browser",
     html='<i class="probe"></i>',
     css=".probe { color: var(--st-background-color); }",
     js=source("widgets/numbers.js", "shell/own_words.js", "shell/browser.js"),
@@ -53,7 +53,6 @@ def prepare(slots: Sequence[str], item: str, found: Callable[[str], None]) -> No
         _component(
             key=_KEY,
             data={
-                "words": language.script_words(),
                 "language": language.current(),
                 "chosen": {"cookie": reader.COOKIE, "language": reader.chosen()},
                 "theme": style.theme().name,

@@ -9,8 +9,8 @@ import streamlit as st
 
 from core.figures.base.labels import WHITESPACE
 from core.language import N_, current, tr, use
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
 # A key names the terms that its sentence defines, with commas between.
 TERMS = {
@@ -180,9 +180,7 @@ _NAMES = (
 )
 # Within a line of Markdown: a heading, code, and a link that is there are left as they are.
 _LEFT = re.compile(r"^#.*$|`[^`]*`|\[[^\]]*\]\([^)]*\)", re.M)
-_component = st.components.v2.component(
-    "decoding_explorer.glossary", js=source("shell/glossary.js")
-)
+_component = component("glossary", js=source("shell/glossary.js"))
 
 
 def draw() -> None:

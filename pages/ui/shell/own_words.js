@@ -1,8 +1,16 @@
 // Streamlit's own words, which it has in English alone, in the reader's language.
-const WORD_PLACES = ["stFileUploader", "stMainMenuList", "stMainMenuPopover", "stToolbar", "stStatusWidget", "stElementToolbar", "stConnectionStatus", "stHeader"]
+const WORD_PLACES = ["stFileUploader", "stMainMenuList", "stMainMenuPopover", "stToolbar", "stStatusWidget", "stElementToolbar", "stConnectionStatus", "stHeader", "stSkipToContent", "stToast", "stSidebarNavViewButton", "InputInstructions"]
   .map((name) => `[data-testid=${name}]`).join();
 const FILE_NAMES = "[data-testid=stFileChipName]";
-const OWN_TITLES = ["aria-label", "title", "placeholder"];
+const OWN_TITLES = ["aria-label", "title", "placeholder", "alt"];
+const TITLED = OWN_TITLES.map((name) => `[${name}]`).join();
+// What stands elsewhere: only these titles of Streamlit's, as a page's own may be anywhere.
+const TITLES_ANYWHERE = [
+  "section[data-testid=stSidebar]", "[data-testid=stSidebarHeader] *", "[data-testid=stExpandSidebarButton]",
+  "[data-testid=stTooltipIcon] button", "[data-testid=stSelectbox] input", "[data-testid=stSelectbox] button",
+  "[data-testid=stSelectboxVirtualDropdown] button", "[data-testid=stNumberInputContainer] button",
+  "[data-testid=stCode] button", "kbd",
+].join();
 
 function ownWord(text) {
   const words = new Map(Object.entries({
@@ -34,10 +42,35 @@ function ownWord(text) {
     Fullscreen: tr("Fullscreen"),
     "Close fullscreen": tr("Close fullscreen"),
     "Show/hide columns": tr("Show or hide columns"),
+    "Skip to main content": tr("Skip to main content"),
+    Sidebar: tr("Sidebar"),
+    Logo: tr("Logo"),
+    "Navigate to home page": tr("Navigate to home page"),
+    "Collapse sidebar": tr("Collapse sidebar"),
+    "Expand sidebar": tr("Expand sidebar"),
+    "Choose an option": tr("Choose an option"),
+    "Choose or add an option": tr("Choose or add an option"),
+    Open: tr("Open"),
+    Dismiss: tr("Dismiss"),
+    "view more": tr("view more"),
+    "view less": tr("view less"),
+    Increment: tr("Increment"),
+    Decrement: tr("Decrement"),
+    Theme: tr("Theme"),
+    "View less": tr("Fewer pages"),
+    "Stop script": tr("Stop"),
+    "Press Enter to apply": tr("Press Enter to apply"),
+    "Made with Streamlit v": tr("Made with Streamlit v"),
+    "Copy version to clipboard": tr("Copy version to clipboard"),
+    "Copy to clipboard": tr("Copy to clipboard"),
   }));
   const sentences = [
     [/^(.+) per file( .*)?$/, (size, rest = "") => tr("{size} per file", { size }) + rest],
+    [/^View (\d+) more$/, (count) => tr("{count} more pages", { count })],
+    [/^Press (\S+)\+Enter to apply$/, (key) => tr("Press {key} + Enter to apply", { key })],
     [/^Remove (.+)$/, (name) => tr("Remove {name}", { name })],
+    [/^Help for (.+)$/, (label) => tr("Help for {label}", { label })],
+    [/^Shortcut (.+)$/, (keys) => tr("Shortcut {keys}", { keys })],
     [/^(.+) files are not allowed\.$/, (type) => tr("{type} files are not allowed.", { type })],
     [/^File must be (.+) or smaller\.$/, (size) => tr("The file must be {size} or smaller.", { size })],
   ];
@@ -63,12 +96,15 @@ function sayOwnWords() {
       if (node.parentElement.closest(FILE_NAMES)) continue;
       reword(node, node.data, (text) => { node.data = text; });
     }
-    for (const name of OWN_TITLES) {
-      for (const node of place.querySelectorAll(`[${name}]:not(${FILE_NAMES}, ${FILE_NAMES} *)`)) {
-        const held = ((node.ownTitles ??= {})[name] ??= {});
-        reword(held, node.getAttribute(name), (text) => node.setAttribute(name, text));
-      }
-    }
+    for (const node of place.querySelectorAll(`:is(${TITLED}):not(${FILE_NAMES}, ${FILE_NAMES} *)`)) retitle(node);
+  }
+  for (const node of document.querySelectorAll(TITLES_ANYWHERE)) retitle(node);
+}
+
+function retitle(node) {
+  for (const name of OWN_TITLES.filter((title) => node.hasAttribute(title))) {
+    const held = ((node.ownTitles ??= {})[name] ??= {});
+    reword(held, node.getAttribute(name), (text) => node.setAttribute(name, text));
   }
 }
 

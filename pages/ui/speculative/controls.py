@@ -125,7 +125,7 @@ def _drafters() -> dict[str, str]:
 
 
 ROWS = declare(
-    Menu("draft", N_("Draft"), DEFAULT_DRAFT, _drafters, free=models.free_choice, width=220,
+    Menu("draft", N_("Draft"), DEFAULT_DRAFT, _drafters, free=models.free_choice, width=240,
         field="drafter",
         to_field=lambda chosen: SOURCES.get(chosen, SOURCES["model"]).name,
         from_field=lambda drafter: None if drafter == "model" else drafter,

@@ -21,6 +21,8 @@ def draw(view: SpecView, trace: Trace) -> None:
     if any(step.parents for step in trace.rounds):
         for part in (parts.TREE, parts.MASK):
             figure.chart(part.part(view, trace), (view.number, at, part.name), across=True)
+    if any(step.window for step in trace.rounds):
+        figure.chart(parts.WINDOW.part(view, trace), (view.number, at, "window"), across=True)
     figure.chart(parts.FEED.part(view, trace), (view.number, at), across=True)
     st.caption(
         tr(

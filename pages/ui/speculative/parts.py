@@ -90,6 +90,16 @@ MASK = PagePart(
     _of_tree,
     where=lambda view: f"round-{nth(selected_round(view))}",
 )
+WINDOW = PagePart(
+    "window",
+    figures.spec_window,
+    lambda view, trace: (
+        {"trace": trace, "at": selected_round(view)}
+        if any(step.window for step in trace.rounds)
+        else None
+    ),
+    where=lambda view: f"round-{nth(selected_round(view))}",
+)
 OUTCOMES = PagePart(
     "outcomes",
     figures.spec_outcomes,
@@ -143,6 +153,7 @@ PARTS = (
         ACCEPTANCE,
         TREE,
         MASK,
+        WINDOW,
         FEED,
         OUTCOMES,
         SERVER,

@@ -9,7 +9,7 @@ import streamlit as st
 from core import figures
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.analysis.rejections import rejections
-from core.figures.speculative.drafts.patterns import pattern_words
+from core.figures.speculative.drafts.patterns import pattern_note
 from core.language import N_, tr
 from pages.ui.run.figures import figure
 from pages.ui.speculative import parts
@@ -28,8 +28,8 @@ def draw(view: SpecView, trace: Trace, show: Callable[[SpecView, int, int], None
     Args:
         show: selects a token of a round by its place.
     """
-    if pattern := pattern_words(trace):
-        st.text(pattern)
+    if note := pattern_note(trace):
+        st.text(note)
     figure.chart(parts.CALIBRATION.part(view, trace), (view.number,), across=True)
     figure.chart(parts.CLASSES.part(view, trace), (view.number,), across=True)
     rejected = list(rejections(trace))

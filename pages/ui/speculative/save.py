@@ -20,6 +20,7 @@ from core.figures.speculative.metrics import (
 )
 from core.figures.speculative.same import identity_words
 from core.figures.speculative.sources.exits import exit_words
+from core.figures.speculative.sources.kinds import sources_words
 from core.figures.speculative.time import verdict
 from core.figures.speculative.words import emitted, kind_color
 from core.language import tr
@@ -64,6 +65,8 @@ def _notes(view: SpecView, trace: Trace) -> list[NamedTable]:
         notes.append((tr("Rejected tokens."), rejected))
     if view.sweep is not None:
         notes.append((tr("Draft lengths, measured."), figures.spec_sweep_data(view.sweep)))
+    if view.sources is not None:
+        notes.append((sources_words(view.sources), figures.spec_sources_data(view.sources)))
     if view.exits is not None:
         notes.append((exit_words(view.exits), figures.spec_exits_data(view.exits)))
     if view.scored is not None:

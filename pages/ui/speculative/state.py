@@ -16,6 +16,7 @@ from core.decoding.speculative.measurement.report import (
     ExitLayers,
     LengthSweep,
     Losslessness,
+    SourceRow,
 )
 from core.decoding.speculative.types import DraftRound
 from core.figures.opening import telling_token
@@ -24,7 +25,7 @@ from core.figures.speculative.words import EXTRA, EmittedToken, token_at
 from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.resources import models
-from pages.ui.run import address
+from pages.ui.run import address, named_run
 from pages.ui.run.view import Source, View
 from pages.ui.widgets import style
 from pages.ui.widgets.controls import link
@@ -39,7 +40,9 @@ _NO_TOKEN = N_(
 _NOWHERE = (-1, 0)
 # Width of the timeline, px: beside the text in a window of 1280 px, and in one of 800 px.
 _BESIDE_TEXT, _BETWEEN = 618, 442
-MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone", "server", "exits")
+MEASUREMENTS = (
+    *("comparison", "sweep", "sources", "scored", "counted", "alone", "server", "exits"),
+)
 
 
 class ServerRun(NamedTuple):
@@ -62,9 +65,9 @@ class SpecView(View):
 
     Args:
         token: the selected token as (round, place in it); the target's own has place -1.
-        comparison, sweep, scored, counted, alone, server, exits: what was measured on demand, each
-            by the job of its name; `scored` holds runs of both ways of scoring, `alone` is
-            target-only decoding, `server` the server's own speculation.
+        comparison, sweep, sources, scored, counted, alone, server, exits: what was measured on
+            demand, each by the job of its name; `scored` holds runs of both ways of scoring,
+            `alone` is target-only decoding, `server` the server's own speculation.
         compared_alone: the number of the greedy run for which the target ran alone by itself.
         linked: the token that the link names, until the run that it names is there.
         three: the enumeration on three tokens, as they were typed when the page was drawn.
@@ -78,6 +81,7 @@ class SpecView(View):
     token: tuple[int, int] | None = None
     comparison: Comparison | None = None
     sweep: LengthSweep | None = None
+    sources: tuple[SourceRow, ...] | None = None
     scored: dict[str, list[Trace]] | None = None
     counted: Losslessness | None = None
     alone: Trace | None = None
@@ -101,7 +105,7 @@ class SpecView(View):
         self.token = telling_token(trace)
         if self.linked is not None:
             there = self.look_at(*self.linked)
-            if source != "example" or st.query_params.get(platform.key("run")) != "1":
+            if source != "example" or not named_run.is_named():
                 self.linked = None
                 if not there:
                     word = link.quoted(st.query_params.get(platform.key(TOKEN), ""))

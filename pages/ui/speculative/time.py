@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core import figures
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SWEPT_LENGTHS
 from core.decoding.speculative.measurement.report import Comparison, LengthSweep
 from core.figures.speculative.metrics import latency_words, spec_latency_data, spec_metrics_data
+from core.figures.speculative.sources.kinds import sources_words
 from core.figures.speculative.time import verdict
 from core.language import N_, tr
 from pages.ui import platform
@@ -44,7 +46,27 @@ def draw(view: SpecView, trace: Trace) -> None:
         st.caption(latency_words(comparison))
         numbers = {"speculative, ms": "%.1f", "target only, ms": "%.1f"}
         table.draw("latencies", spec_latency_data(comparison), numbers=numbers)
+    _sources(view, trace)
     _sweep(view, trace)
+
+
+def _sources(view: SpecView, trace: Trace) -> None:
+    measurement.row(
+        view,
+        "sources",
+        N_("Measure every source"),
+        lambda: work.sources(trace),
+        N_("This prompt with every source as a chain and as trees, three runs each."),
+    )
+    if view.sources is not None:
+        st.text(sources_words(view.sources))
+        numbers = dict.fromkeys(("tokens_a_round", "speedup", "slowest", "fastest"), "%.2f")
+        table.draw(
+            "sources-table",
+            figures.spec_sources_data(view.sources),
+            numbers=numbers | {"ms_a_token": "%.1f"},
+            height="content",
+        )
 
 
 def _sweep(view: SpecView, trace: Trace) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 from core.decoding.counting import place_of
 from core.decoding.record.trace import Trace
-from core.decoding.speculative.config import SCORINGS
+from core.decoding.speculative.config import SCORINGS, Speculative
 from core.language import N_
+from core.models.places import DEFAULT_DRAFTS
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 
@@ -43,6 +44,24 @@ def sweep(trace: Trace) -> Job:
 def count(trace: Trace, runs: int, tokens: int) -> Job:
     """Many short runs of both methods; the result is a `Losslessness`."""
     return _measure(trace, "losslessness", "Run", runs=runs, tokens=tokens)
+
+
+@jobs.in_background
+def sources(job: Job, trace: Trace) -> Any:
+    """Measure every source and shape of drafts; the result is a tuple of `SourceRow`."""
+    from core.decoding.speculative.measurement.kinds import measure_sources
+
+    def on_progress(done: int, total: int) -> None:
+        job.stage = place_of("Run", min(done, total - 1), total)
+
+    model, drafts = jobs.load_for(job, trace), dict[str, Any]()
+    for name, where in DEFAULT_DRAFTS.items():
+        drafts[name] = jobs.load(job, where)
+    if trace.draft_id:
+        drafts[trace.require(Speculative).config.drafter] = jobs.load_draft_for(job, trace)
+    arguments = model, trace.prompt_ids, trace.config, drafts
+    rows = job.compute(N_("Sources"), measure_sources, *arguments, on_progress=on_progress)
+    return rows or None
 
 
 @jobs.in_background

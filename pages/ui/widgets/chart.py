@@ -17,13 +17,13 @@ from core.figures.base.labels import exact_plain
 from core.figures.base.sheet import plain_values
 from pages.ui import platform
 from pages.ui.platform.chart_script import SCRIPT
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
 _HTML = '<div class="chart" role="figure"><div class="plot"></div></div>'
 SCRIPTS = source("widgets/ahead.js", "widgets/going.js", "widgets/chart.js")
-_component = st.components.v2.component(
-    "decoding_explorer.chart",
+_component = component(
+    "chart",
     html=_HTML,
     js=SCRIPTS,
     # Its words are looked for in the page, by tests and by what else the page draws over it.

@@ -5,6 +5,10 @@ function nearest(asked, low, high) {
   return Math.min(Math.max(asked, low), high);
 }
 
+function rangeOf(low, high) {
+  return tr("{low} to {high}", { low, high });
+}
+
 function taken(asked, near, what, broken) {
   const [said, now] = [asked, near].map((number) => number.toLocaleString("en"));
   if (broken) return tr("This {what} takes whole numbers: {said} is {now} now.", { what, said, now });

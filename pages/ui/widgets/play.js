@@ -187,6 +187,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   play.range.max = data.count;
   play.range.setAttribute("aria-label", data.texts.label);
   follow(play, before);
+  name(play);
   const figure = document.querySelector(`.${data.chart}`);
   play.watch.disconnect();
   if (figure) play.watch.observe(figure, { childList: true, subtree: true });

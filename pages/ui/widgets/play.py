@@ -13,8 +13,8 @@ from core.figures.base.theme import Theme
 from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.widgets.chart import Drawing
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
 TurnTo = Callable[[int], None]
 # What is in sight of the chart, by the name of its columns: nothing, a part, a window, all; and the
@@ -44,8 +44,8 @@ _HTML = """
 </div>
 """
 
-_component = st.components.v2.component(
-    "decoding_explorer.play",
+_component = component(
+    "play",
     html=_HTML,
     css=source("widgets/play.css"),
     js=source("widgets/play.js"),

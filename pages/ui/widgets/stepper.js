@@ -23,7 +23,6 @@ function create(root) {
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".stepper");
   if (!root) return undefined;
-  trAll(root);
   const stepper = (root.stepper ??= create(root));
   // While the module loads, a later call may overtake an earlier one.
   if (data.drawn < stepper.drawn) return undefined;

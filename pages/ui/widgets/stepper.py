@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from pages.ui import platform
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
 _HTML = """
 <div class="stepper">
@@ -21,8 +19,8 @@ _HTML = """
 </div>
 """
 SCRIPTS = source("widgets/ahead.js", "widgets/stepper.js")
-_component = st.components.v2.component(
-    "decoding_explorer.stepper",
+_component = component(
+    "stepper",
     html=_HTML,
     js=SCRIPTS,
     isolate_styles=False,

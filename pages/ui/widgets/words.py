@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from pages.ui import platform
 from pages.ui.widgets.ahead import Prefetch
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
-_component = st.components.v2.component(
-    "decoding_explorer.words",
+_component = component(
+    "words",
     # The page's own rules for texts hold for it.
     html='<div class="words" data-testid="stText"></div>',
     js=source("widgets/ahead.js", "widgets/words.js"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import plotly.graph_objects as go
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
@@ -109,10 +110,15 @@ def test_texts_over_another_off_the_paper_or_wider_than_their_bar_are_found(canv
     assert any(kind.startswith("over its bar") for kind in kinds)
 
 
-def test_bars_whose_trace_has_gaps_and_no_thickness_are_found(canvas: Page) -> None:
-    entry = next(entry for entry in entries() if entry[0] == "beam_step")
-    figure = draw(entry, paper=printed("640px"))
-    assert faults(canvas, figure) == []
-    for bars in figure.data:
-        bars.width = 1 if bars.name == "rows" else None
-    assert any(fault.startswith("of unequal thickness") for fault in faults(canvas, figure))
+@pytest.mark.parametrize(("thickness", "found"), [(None, True), (0.7, False)])
+def test_bars_whose_trace_has_gaps_and_no_thickness_are_found(
+    canvas: Page, thickness: float | None, found: bool
+) -> None:
+    rows = {"all": [0, 1, 2, 3], "removed": [0, 3]}
+    bars = [
+        {"type": "bar", "name": name, "orientation": "h", "y": y, "x": y, "width": thickness}
+        for name, y in rows.items()
+    ]
+    figure = go.Figure(bars, {"barmode": "overlay", "bargap": 0.3, "width": 640, "height": 300})
+    kinds = [fault.partition(":")[0] for fault in faults(canvas, figure)]
+    assert kinds == ["of unequal thickness"] * found

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from pages.ui.run.figures import token_strip
-from pages.ui.widgets.source import source
+from pages.ui.widgets.component import source
 
 pytestmark = pytest.mark.browser
 

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from pages.ui.registry import PAGES
 from pages.ui.registry import Page as Row
+from tests.browser.awaiting import stand_still
 from tests.browser.decode_page import DecodePage
 
 pytestmark = pytest.mark.browser
@@ -21,20 +22,6 @@ p { margin-bottom: 2em !important; }"""
 
 def rows() -> list[object]:
     return [pytest.param(row, id=row.path or "home") for row in PAGES]
-
-
-def stand_still(page: Page) -> None:
-    """Wait until the page is drawn."""
-    expect(page.locator("[data-testid=stMainBlockContainer] h1")).to_be_visible()
-    expect(page.locator(".stApp[data-test-script-state=notRunning]")).to_be_attached()
-    page.wait_for_function(
-        "() => [...document.querySelectorAll('.chart')].every("
-        "one => !one.clientWidth || one.querySelector('.main-svg'))"
-        " && window.decodingExplorer && !document.querySelector('[data-stale=true]')"
-        # A text that was drawn again fades in; those that follow a scroll bar never end.
-        " && document.getAnimations().every("
-        "one => one.timeline !== document.timeline || one.playState !== 'running')"
-    )
 
 
 def violations(page: Page) -> list[str]:

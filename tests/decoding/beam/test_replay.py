@@ -190,4 +190,4 @@ def test_a_trace_that_is_ranked_anew_says_both_settings() -> None:
     assert reranked.steps == search.steps
     ((key, words),) = reranked.notes
     assert key == RANKED_ANEW
-    assert words == "ranked anew after a search with length penalty 1, early stopping false"
+    assert words == "ranked anew after a search with length penalty 1, early stopping off"

@@ -266,3 +266,10 @@ def test_a_run_without_a_constraint_records_no_masks() -> None:
         trace = collect(model, "Once", config)
         assert all(token.mask is None for token in tokens_of(trace, path_of(trace)))
         assert not any("masks" in step for step in trace.to_dict()["steps"])
+
+
+def test_a_text_that_is_as_likely_as_the_free_run_s_is_called_so() -> None:
+    trace = searched()
+    subtitle = constraint_masses(trace, free=trace).layout.meta["subtitle"]
+    assert "as likely per token" in subtitle
+    assert "less likely" not in subtitle and "more likely" not in subtitle

@@ -166,8 +166,10 @@ def test_bans_give_way_and_a_note_says_so() -> None:
         trace = collect(model, "Say", long, draft=draft)
         assert trace.text in YES.choices
         last = len(trace.token_ids)
-        where = f"at token {last}, where it would have left no token."
-        words = f"The minimum of new tokens gave way {where}"
+        words = (
+            f"A setting gave way at token {last}, where it would have left no token: the minimum "
+            "of new tokens."
+        )
         assert [(note.key, note.words) for note in trace.notes if note.key == GAVE_WAY] == [
             (GAVE_WAY, words)
         ]
@@ -176,7 +178,7 @@ def test_bans_give_way_and_a_note_says_so() -> None:
     trace = collect(model, "Say", _with(again, Constraint("regex", "x{9}")))
     assert trace.text == "x" * 9
     assert [note.words for note in trace.notes] == [
-        "No repeated n-gram gave way at token 2, where it would have left no token."
+        "A setting gave way at token 2, where it would have left no token: no repeated n-gram."
     ]
     assert verdict(check(trace, model)) == "proved"
 

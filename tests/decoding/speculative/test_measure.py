@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -13,14 +14,19 @@ from core.decoding.speculative import engine as speculative
 from core.decoding.speculative.drafters import model as drafting
 from core.decoding.speculative.measurement import baseline, measure
 from core.decoding.speculative.measurement.baseline import run_alone, target_only
+from core.decoding.speculative.measurement.kinds import measure_sources
 from core.decoding.speculative.measurement.measure import (
     compare,
     losslessness,
     run_seeds,
     sweep_lengths,
 )
+from core.decoding.speculative.sources import SOURCES
+from core.figures import spec_sources_data
+from core.figures.speculative.sources.kinds import sources_words
 from core.models.scripted import ScriptedModel
 from tests.decoding.speculative.speculations import near_draft, scripted, target
+from tests.figures.specs import spec_model
 
 GREEDY = Speculative(max_new_tokens=8, shaping=Shaping(temperature=0.0))
 
@@ -237,3 +243,30 @@ def test_one_outcome_alone_can_not_be_tested() -> None:
     model = scripted([0.0, 1.0])
     tested = losslessness(model, [0], Speculative(), model, runs=20)
     assert (tested.p_value, tested.degrees, len(tested.outcomes)) == (None, 0, 1)
+
+
+def test_every_source_that_suits_is_measured_as_a_chain_and_as_trees() -> None:
+    target, draft = spec_model("target"), spec_model("draft")
+    config = Speculative(max_new_tokens=16, draft_length=3, seed=2)
+    rows = measure_sources(target, [1, 2, 3], config, {"model": draft}, repeats=2)
+    shapes = {name: {row.shape for row in rows if row.drafter == name} for name in SOURCES}
+    # A scripted model has neither layers nor hidden states nor a tokenizer of its own.
+    assert shapes["model"] == {"", "3,2,1", "8"}
+    assert shapes["suffix"] == shapes["prompt_lookup"] == shapes["ngram_cache"] == {"", "8"}
+    assert shapes["jacobi"] == {""} and shapes["lookahead"] == {""}
+    assert not (shapes["early_exit"] or shapes["head"] or shapes["other_tokenizer"])
+    chain = next(row for row in rows if row.drafter == "model" and not row.shape)
+    run = collect(target, [1, 2, 3], config, draft=draft)
+    assert chain.tokens_per_round == pytest.approx(len(run.token_ids) / len(run.rounds))
+    assert all(row.spread[0] <= row.speedup <= row.spread[1] for row in rows)
+    words = sources_words(rows)
+    assert f"{max(row.tokens_per_round for row in rows):.2f}." in words
+    assert list(spec_sources_data(rows)["speedup"]) == sorted(
+        (row.speedup for row in rows), reverse=True
+    )
+    block = measure_sources(
+        target, [1, 2, 3], replace(config, acceptance="block"), {"model": draft}, repeats=1
+    )
+    assert {(row.drafter, row.shape) for row in block} >= {("model", ""), ("jacobi", "")}
+    assert not any(row.shape for row in block), "block verification takes no tree"
+    assert not measure_sources(target, [1], config, {}, repeats=1, should_stop=lambda: True)

@@ -68,8 +68,14 @@ def test_all_that_an_example_sets_is_in_the_address(
         (
             "method",
             "Best",
-            "Method: “Best” in the link is none of sampling, greedy, contrastive, "
-            "contrastive_decoding, engine: sampling is used.",
+            "Method: “Best” in the link is none of Sampling, Greedy, Contrastive search, "
+            "Contrastive decoding, By the engine: Sampling is used.",
+        ),
+        (
+            "constraint",
+            "ebnf",
+            "Constraint: “ebnf” in the link is none of None, Choices, Regular expression, JSON "
+            "schema, Lark grammar: None is used.",
         ),
         (
             "prompt",

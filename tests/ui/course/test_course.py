@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from core.decoding.errors import LessonError
@@ -375,8 +376,29 @@ def test_a_slow_browser_s_former_setting_gives_way_to_the_step_s_once(open_app: 
     former = course_of(app).former["tokens"]
     app.number_input(key="tokens").set_value(int(former)).run()
     assert app.number_input(key="tokens").value == 1 and panel_of(app)["different"] == ""
+    # Once the browser has returned the step's setting, the former one is the learner's.
+    app.run()
     app.number_input(key="tokens").set_value(int(former)).run()
     assert panel_of(app)["different"] == f"New tokens: {former} here, 1 in this step."
+
+
+def test_run_pressed_in_a_slow_browser_makes_the_run_of_the_step(open_app: Open) -> None:
+    """It still has the setting of the step before, and sends it with the press and after it."""
+    lesson = lesson_from(
+        "{page: decode, set: {tokens: 3}, say: a}\n  - {page: decode, set: {tokens: 1}, say: b, "
+        "do: c, point: run, wait: run, reveal: d}"
+    )
+    app = open_app()
+    steps.begin(course_of(app), lesson)
+    app.run().run()
+    before = app._tree.get_widget_states()
+    steps.go_on(course_of(app))
+    app.run()
+    press = app.button(key="start").click()._widget_state
+    settle(app._run(WidgetStates(widgets=[*before.widgets, press])), "view")
+    app._run(before)
+    assert app.session_state["view"].trace.config.max_new_tokens == 1
+    assert panel_of(app)["different"] == "" and panel_of(app)["reveal"] == "d"
 
 
 def lesson_from(step: str) -> Lesson:

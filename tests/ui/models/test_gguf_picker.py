@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -46,13 +47,34 @@ def test_a_model_of_other_languages_has_examples_in_the_reader_s(language: str, 
 
 
 def test_a_gguf_file_loads_tells_how_far_it_is_and_is_offered_again(
-    open_app: Open, tmp_path: Path
+    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # `tmp_path` stands for a folder of the user's own here.
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     file, reports = str(write_gguf(tmp_path / "small.gguf")), list[str]()
     model = models.load(file, report=reports.append)
     assert model.model_id == file and "small.gguf F32" in model.revision and reports
     assert recent.last_used() == [file]
     assert file in open_app().selectbox(key="model").options and file not in models.offered()
+
+
+def test_neither_temporary_nor_missing_paths_are_offered_again(
+    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary, own = tmp_path / "temporary", tmp_path / "own"
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    for folder in (temporary / "left", own):
+        folder.mkdir(parents=True)
+    hub, server = "owner/name", "vllm:http://127.0.0.1:1#large"
+    for name in (own, temporary / "left", tmp_path / "gone", hub, server):
+        recent.remember(str(name))
+    assert recent.worth_offering() == [server, hub, str(own)]
+    menus = open_app("speculative.py").selectbox
+    for key in ("model", "draft"):
+        offered = menus(key=key).options
+        assert str(own) in offered and not {str(tmp_path / "gone"), str(temporary / "left")} & {
+            *offered
+        }
 
 
 def test_one_of_several_gguf_files_is_asked_for(tmp_path: Path) -> None:

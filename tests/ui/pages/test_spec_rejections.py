@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
+from benchmarks.broken_drafts import BrokenDraft
 from core import Speculative, Trace, collect, load_model
 from core.decoding.speculative.analysis.rejections import rejections
 from core.figures.speculative.drafts.patterns import pattern_words
 from pages.ui.speculative.state import SpecView
 from pages.ui.speculative.tabs import sentences
-from tests.decoding.speculative.analysis.broken_drafts import BrokenDraft
 from tests.figures.specs import make_spec
 from tests.ui.conftest import Open, set_example
 from tests.ui.seen import charts, texts

@@ -138,6 +138,13 @@ def bias_text(biases: Iterable[tuple[int, float]]) -> str:
 
 def bias_words(biases: Iterable[tuple[int, float]]) -> str:
     """Return biases as captions show them: `#12 +2.5, #383 -5 and 3 more`."""
-    words = [f"#{token} {bias:+g}" for token, bias in biases]
-    more = f" and {len(words) - _MOST_SHOWN} more" if len(words) > _MOST_SHOWN else ""
-    return ", ".join(words[:_MOST_SHOWN]) + more or "none"
+    return first_of([f"#{token} {bias:+g}" for token, bias in biases])
+
+
+def first_of(items: Sequence[str], most: int = _MOST_SHOWN) -> str:
+    """Return items of a setting as captions show them, the first ones and the number of others."""
+    if len(items) > most:
+        return Message(
+            "{items} and {number} more", items=", ".join(items[:most]), number=len(items) - most
+        )
+    return ", ".join(items) or Message("none")

@@ -12,6 +12,7 @@ from ..spec import SettingSpec, setting
 from .watermarks import Watermarks
 
 MAX_NEGATIVE_PROMPT = 20_000
+_NONE = Message("none")
 LAYERS = r"(high|low|[0-9]{1,4}(,[0-9]{1,4}){0,99})?"
 
 
@@ -79,7 +80,7 @@ class Guidance(Watermarks):
             read=_read_prompt,
             part_of="guidance_scale",
             generate=None,
-            shown=lambda text: f"“{text[:40]}{'…' if len(text) > 40 else ''}”" if text else "none",
+            shown=lambda text: f"“{text[:40]}{'…' if len(text) > 40 else ''}”" if text else _NONE,
         ),
     )
     dola_layers: str = setting(
@@ -96,7 +97,7 @@ class Guidance(Watermarks):
             "don't give the outputs of earlier layers.",
             read=_read_layers,
             generate=None,
-            shown=lambda text: text or "none",
+            shown=lambda text: text or _NONE,
             stretch=lambda _: 2.0,
         ),
     )

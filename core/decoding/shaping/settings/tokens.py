@@ -12,12 +12,11 @@ from ....language import N_, Message
 from ...errors import ConfigError
 from ...record.bounds import MAX_COUNT
 from ...validation import brief, require_whole
-from .bias import token_in, unescaped
+from .bias import first_of, token_in, unescaped
 
 MAX_TOKENS, MAX_LENGTH = 1_000, 50
 MAX_BREAKERS, MAX_BREAKER = 64, 40
 # Number of items in a caption.
-_MOST_SHOWN = 2
 
 
 def read_tokens(owner: str, name: str, value: object) -> tuple[int, ...]:
@@ -164,17 +163,17 @@ def breakers_text(texts: Iterable[str]) -> str:
 
 def tokens_words(tokens: Sequence[int]) -> str:
     """Return tokens as captions show them: `#12, #383 and 3 more`."""
-    return _some([f"#{token}" for token in tokens])
+    return first_of([f"#{token}" for token in tokens])
 
 
 def sequences_words(sequences: Sequence[Sequence[int]]) -> str:
     """Return sequences as captions show them: `#12 #7, #383 and 3 more`."""
-    return _some([_named(sequence) for sequence in sequences])
+    return first_of([_named(sequence) for sequence in sequences])
 
 
 def breakers_words(texts: Sequence[str]) -> str:
     """Return texts as captions show them."""
-    return " ".join(map(_escaped, texts)) or "none"
+    return " ".join(map(_escaped, texts)) or Message("none")
 
 
 def _named(sequence: Iterable[int]) -> str:
@@ -183,8 +182,3 @@ def _named(sequence: Iterable[int]) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
-
-
-def _some(words: Sequence[str]) -> str:
-    more = f" and {len(words) - _MOST_SHOWN} more" if len(words) > _MOST_SHOWN else ""
-    return ", ".join(words[:_MOST_SHOWN]) + more or "none"

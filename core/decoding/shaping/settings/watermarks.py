@@ -11,6 +11,7 @@ from ...errors import ConfigError
 from ...record.bounds import MAX_COUNT
 from ...validation import Interval, brief, require_choice, require_whole
 from ..spec import SettingSpec, SliderRange, setting
+from .bias import first_of
 from .penalties import Penalties
 
 SCHEMES = ("lefthash", "selfhash")
@@ -60,9 +61,7 @@ def keys_in(text: str) -> list[Any]:
 
 def key_words(keys: Sequence[int]) -> str:
     """Return keys as captions show them."""
-    shown = ", ".join(map(str, keys[:3]))
-    more = len(keys) - 3
-    return Message("{names} and {number} more", names=shown, number=more) if more > 0 else shown
+    return first_of([*map(str, keys)], 3)
 
 
 def _read_scheme(owner: str, name: str, value: object) -> str:

@@ -42,7 +42,7 @@ class GuessWindow(NamedTuple):
     @property
     def reach(self) -> int:
         """Number of positions after the last emitted token that the guesses take."""
-        return max(depth for depth, _ in _places(self.levels)) + 1
+        return max(depth for depth, _ in places(self.levels)) + 1
 
 
 def window_reach(config: Speculative) -> int:
@@ -92,11 +92,11 @@ def is_full(levels: Levels, config: Speculative) -> bool:
 
 def parents_of(levels: Levels) -> list[int]:
     """Return the parent of each guess among the guesses; -1 for the last emitted token."""
-    return [parent for _, parent in _places(levels)]
+    return [parent for _, parent in places(levels)]
 
 
-def _places(levels: Levels) -> list[tuple[int, int]]:
-    """Return the position, from 0, and the parent of each guess."""
+def places(levels: Levels) -> list[tuple[int, int]]:
+    """Return the position, from 0, and the parent of each guess; -1 for the last emitted token."""
     first = len(levels[0])
     places = [(at, at - 1) for at in range(first)]
     # The first column of the second level follows the last emitted token.

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ...record.steps import StepSeconds
 from ...record.trace import Trace
+from ..sources import Drafter
 from .metrics import Costs, expected_tokens, percentiles, supported
 
 # Relative difference from which on a prediction counts as different from the measured speed-up.
@@ -158,6 +159,27 @@ class LengthSweep(NamedTuple):
     def pays_to_the_end(self) -> bool:
         """True if the longest measured length is still faster, so that longer ones may be too."""
         return self.break_even == self.points[-1].draft_length
+
+
+class SourceRow(NamedTuple):
+    """Runs with one source and shape of drafts.
+
+    Args:
+        shape: widths of a static tree, number of nodes of a dynamic one; empty for others.
+        acceptance: None if nothing was drafted.
+        token_seconds: median over the runs, without prompt and recording.
+        speedup: against target-only runs taken in turns.
+        spread: lowest and highest speed-up of the runs.
+    """
+
+    drafter: Drafter
+    shape: str
+    dynamic: bool
+    acceptance: float | None
+    tokens_per_round: float
+    token_seconds: float
+    speedup: float
+    spread: tuple[float, float]
 
 
 class TextCount(NamedTuple):

@@ -45,11 +45,11 @@ def spec_calibration_data(trace: Trace) -> TableRows:
     ),
     alt=lambda shares: (
         tr("Accepted share of drafted tokens by the draft's unshaped probability."),
-        "; ".join(
+        tr("; ").join(
             f"{_span(bin_)}: {counts_words(share)}, {interval_words(share)}"
             for bin_, share in shares
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme: [
         [

@@ -68,11 +68,11 @@ def spec_classes_data(trace: Trace) -> TableRows:
     ),
     alt=lambda shares: (
         tr("Bars of the accepted share by class of token."),
-        "; ".join(
+        tr("; ").join(
             f"{tr(CLASS_WORDS[name])}: {counts_words(share)}, {interval_words(share)}"
             for name, share in shares.items()
         )
-        + ".",
+        + tr("."),
     ),
     key=lambda theme, shares: [
         [

@@ -145,7 +145,7 @@ def _removed(trace: Trace, found: Rejection, before: PairCandidate | DraftToken 
         )
     return tr(
         "One of the stages {stages} removed it (the target's own probability is {prob}).",
-        stages=", ".join(names),
+        stages=tr(", ").join(names),
         prob=percent(own),
     )
 

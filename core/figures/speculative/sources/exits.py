@@ -91,11 +91,11 @@ def exit_words(exits: ExitLayers) -> str:
     ),
     alt=lambda exits: (
         tr("Grid of the likeliest token after each exit layer, by the run's tokens."),
-        "; ".join(
+        tr("; ").join(
             tr("layer {layer}: {rate} accepted", layer=one.layer, rate=percent(one.alpha))
             for one in exits.exits
         )
-        + ".",
+        + tr("."),
         exit_words(exits),
     ),
     key=lambda theme: [[(theme.accent, tr("the token that came out"), "<b>□</b>")]],

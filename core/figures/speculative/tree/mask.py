@@ -18,7 +18,7 @@ from ...base.measure import fitted
 from ...base.paper import SCREEN, SMALL, Paper
 from ...base.sheet import Sheet
 from ...base.theme import LIGHT, Theme
-from ..words import kind_color
+from ..words import kind_color, pending_of
 from .drawing import NO_TREE, kept_nodes
 
 # Left margin with the tokens' texts, largest and smallest side of a square, px.
@@ -37,7 +37,7 @@ def spec_mask_data(trace: Trace, at: int) -> TableRows:
     0 are the last token before the drafted ones, which all attend to.
     """
     for step in trace.rounds[at : at + 1] if at >= 0 else ():
-        kept, texts = kept_nodes(step), [_pending(trace, at), *(t.text for t in step.drafted)]
+        kept, texts = kept_nodes(step), [pending_of(trace, at)[1], *(t.text for t in step.drafted)]
         depths = (-1, *step.depths)
         for row in range(-1, len(step.drafted)):
             for column in range(-1, len(step.drafted)):
@@ -48,15 +48,6 @@ def spec_mask_data(trace: Trace, at: int) -> TableRows:
                     _sees(step, row, column),
                     row in kept,
                 )
-
-
-def _pending(trace: Trace, at: int) -> str:
-    """Return the text of the last token before a round, which its forward reads first."""
-    for step in reversed(trace.rounds[:at]):
-        if step.extra or step.accepted:
-            return (step.extra or step.accepted[-1]).text
-    positions = trace.prompt_step.positions if trace.prompt_step else ()
-    return positions[-1].text if positions else ""
 
 
 @figure(
@@ -94,7 +85,7 @@ def spec_mask(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
     side = max(_LEAST, min(_SQUARE, (paper.width - _NAMES - _MARGIN) / count))
     named = side >= 13
     right = round(max(_MARGIN, paper.width - _NAMES - side * count))
-    texts = [_pending(trace, at), *(token.text for token in step.drafted)]
+    texts = [pending_of(trace, at)[1], *(token.text for token in step.drafted)]
     sheet = Sheet(
         theme,
         paper,

@@ -105,7 +105,7 @@ def _rows(vote: Vote) -> list[tuple[str, str]]:
             ),
         ),
         (
-            N_("margin"),
+            N_("vote margin"),
             tr(
                 "{margin} of {votes} votes",
                 margin=vote.margin,

@@ -107,7 +107,7 @@ def _votes(rivalry: Rivalry) -> None:
             "question": [table_text(vote.problem.question) for vote in votes],
             "right answer": [vote.problem.answer for vote in votes],
             "votes": [ballot_words(vote) for vote in votes],
-            "margin": [vote.margin for vote in votes],
+            "vote margin": [vote.margin for vote in votes],
             **{
                 RULE_WORDS[rule]: [
                     _answer(vote.answer_by(rule), vote.problem.answer) for vote in votes

@@ -13,12 +13,12 @@ from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.platform import slot
 from pages.ui.resources import models
-from pages.ui.run import address, cost, jobs, shared
+from pages.ui.run import address, cost, jobs, named_run, shared
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import MakeRequest
 from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
-from pages.ui.widgets.controls import control, link
+from pages.ui.widgets.controls import control
 from pages.ui.widgets.controls.control import Read, in_words, value
 
 EMPTY_PROMPT = N_("The prompt is empty. Write a few words in the sidebar, or pick an example.")
@@ -164,11 +164,17 @@ def _start_over(view: View, make_request: MakeRequest) -> None:
     start(view, make_request)
 
 
-def start(view: View, make_request: MakeRequest, read: Read = value) -> None:
+def start(
+    view: View,
+    make_request: MakeRequest,
+    read: Read = value,
+    word: str = named_run.OF_THE_CONTROLS,
+) -> None:
     """Start a run; a wrong setting becomes the page's failure.
 
     Args:
         read: gives a control's value by its key; by default as the control stands.
+        word: names the run in the address.
     """
     if "decode" in view.jobs:
         return
@@ -185,7 +191,7 @@ def start(view: View, make_request: MakeRequest, read: Read = value) -> None:
         return
     view.begin("decode", jobs.decode(request))
     view.request = request
-    address.write("run", "1")
+    address.write("run", word)
 
 
 def restore(view: View, make_request: MakeRequest) -> None:
@@ -205,17 +211,21 @@ def begin_restoring(view: View, make_request: MakeRequest) -> None:
     if view.restored:
         return
     view.restored = True
-    if st.query_params.get(platform.key("run")) != "1":
+    word = named_run.word()
+    read = named_run.reader(word)
+    if read is None:
         return
     try:
-        request = make_request(link.opened_with)
+        request = make_request(read)
     except DecodingError as error:
         view.failure = in_words(error)
         address.write("run", None)
         return
-    if not all(map(models.is_embedded, request.models)):
+    if word != named_run.OF_THE_CONTROLS and not named_run.starts_by_itself(request):
+        address.write("run", None)  # A press on Run would make another run.
+    elif not all(map(models.is_embedded, request.models)):
         view.failure = next(filter(None, map(models.unknown, request.models)), LINK_NEEDS_RUN)
     elif awaits_press := cost.awaited(cost.tokens_of(request.config), "Run"):
         view.failure = awaits_press
     else:
-        start(view, make_request, link.opened_with)
+        start(view, make_request, read, word)

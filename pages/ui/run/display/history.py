@@ -9,9 +9,11 @@ from typing import Any, TypeAlias
 import streamlit as st
 
 from core.decoding.counting import counted, nth
+from core.decoding.methods import choice_words
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
-from core.language import tr
+from core.figures.base.labels import name_of, named_setting
+from core.language import N_, tr
 from pages.ui import platform, registry
 from pages.ui.registry import Page
 from pages.ui.run.request import Request
@@ -64,10 +66,11 @@ def labels_of(runs: Sequence[Run], *, example: bool = False) -> list[str]:
     differing = [name for name in names if len(values[name]) > 1]
     labels: list[str] = []
     for at, ((trace, _), of_run) in enumerate(zip(runs, settings, strict=True)):
-        parts = [trace.config.method, counted(len(trace.token_ids), "token")]
+        parts = [tr(choice_words("method", trace.config.method))]
+        parts.append(tr(counted(len(trace.token_ids), "token")))
         parts += [_words(name, of_run[name], values[name]) for name in differing if name in of_run]
         name = tr("Example") if example and not at else tr("Run {at}", at=nth(at - example))
-        labels.append(f"{name}: {', '.join(parts)}")
+        labels.append(f"{name}: {' · '.join(parts)}")
     return labels
 
 
@@ -79,9 +82,14 @@ def _settings(trace: Trace, request: Request | None) -> dict[str, Any]:
     }
     if config.can_draw:
         settings |= {name: getattr(config.shaping, name) for name in SETTINGS}
-    texts = {"model": trace.model_id, "draft": trace.draft_id, "prompt": trace.prompt}
+    texts = {
+        N_("model"): trace.model_id,
+        N_("draft"): trace.draft_id,
+        N_("prompt"): trace.prompt,
+    }
     chat = request is not None and request.chat
-    return texts | {"chat": chat, "system": request.system if request and chat else ""} | settings
+    system = request.system if request and chat else ""
+    return texts | {N_("chat"): chat, N_("system"): system} | settings
 
 
 def _distinct(values: list[Any]) -> list[Any]:
@@ -90,11 +98,9 @@ def _distinct(values: list[Any]) -> list[Any]:
 
 def _words(name: str, held: Any, values: Sequence[Any]) -> str:
     """Return a setting with its value; a text is replaced by its number among all values."""
-    plain = SETTINGS[name].name if name in SETTINGS else name.replace("_", " ")
-    if isinstance(held, bool):
-        return plain if held else f"no {plain}"
-    number = f"{held:g}" if isinstance(held, int | float) else nth(values.index(held))
-    return f"{plain} {number}"
+    if isinstance(held, bool | int | float):
+        return named_setting(name, held)
+    return f"{tr(name_of(name))} {nth(values.index(held))}"
 
 
 def _back(view: View, page: Page | None = None) -> None:

@@ -8,11 +8,9 @@ import streamlit as st
 
 from pages.ui import platform
 from pages.ui.run.view import PageView
-from pages.ui.widgets.source import source
+from pages.ui.widgets.component import component, source
 
-_component = st.components.v2.component(
-    "decoding_explorer.later", html="<i></i>", js=source("run/display/later.js")
-)
+_component = component("later", html="<i></i>", js=source("run/display/later.js"))
 
 
 def waits(view: PageView) -> bool:

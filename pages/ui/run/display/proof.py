@@ -17,12 +17,12 @@ from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.view import View
 from pages.ui.widgets import style
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.controls.control import value
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
-_list = st.components.v2.component(
-    "decoding_explorer.checks",
+_list = component(
+    "checks",
     html="<ul></ul>",
     css=source("run/display/proof.css"),
     js=source("run/display/proof.js"),
@@ -95,7 +95,8 @@ def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
     if not checks:
         return
     outcome = verdict(checks)
-    st.markdown(f"**{_LOOKS[outcome][0]}.** {tr(_MEANINGS[outcome])}")
+    words = {"verdict": tr(VERDICT_WORDS[outcome]), "meaning": tr(_MEANINGS[outcome])}
+    st.markdown(tr("**{verdict}.** {meaning}", **words))
     if left_open:
         st.caption(tr(left_open))
     # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.

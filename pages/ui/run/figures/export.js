@@ -101,7 +101,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
   if (!root.ready) {
     root.ready = true;
-    trAll(root);
     root.status = root.querySelector("[role=status]");
     root.addEventListener("click", (event) => {
       const button = event.target.closest("button");

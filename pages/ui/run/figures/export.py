@@ -10,19 +10,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from secrets import token_hex
-from typing import Any
 
 import plotly.graph_objects as go
-import streamlit as st
 from pandas import DataFrame
 from pandas.api.types import is_numeric_dtype
 
 from core.decoding.errors import DecodingError
+from core.figures.base.labels import head
 from core.language import tr
 from pages.ui import platform
+from pages.ui.widgets.component import Mount, component, source
 from pages.ui.widgets.controls import figure_choices
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
 TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"} | {
     "csv": "text/csv;charset=utf-8",
@@ -40,15 +39,14 @@ def _cell(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def component(name: str, html: str) -> Callable[..., Any]:
+def exporter(name: str, *, html: str) -> Mount:
     """Return a component that makes the browser draw figures and save files."""
-    made: Callable[..., Any] = st.components.v2.component(
-        f"decoding_explorer.{name}",
+    return component(
+        name,
         html=html,
         css=source("run/figures/export.css"),
         js=source("run/figures/export.js"),
     )
-    return made
 
 
 @dataclass
@@ -110,7 +108,7 @@ class ExportState:
         self.table = {
             "id": token_hex(8),
             "title": title,
-            "columns": [str(name) for name in shown.columns],
+            "columns": [head(str(name)) for name in shown.columns],
             "numbers": [is_numeric_dtype(kind) for kind in shown.dtypes],
             "rows": [[_cell(one) for one in row] for row in shown.itertuples(index=False)],
             "left": len(table) - len(shown),

@@ -28,13 +28,13 @@ from pages.ui.widgets import chart as charts
 from pages.ui.widgets import closed, style
 from pages.ui.widgets.ahead import Inputs, Prefetch, Shown, prefetch
 from pages.ui.widgets.chart import Drawing
+from pages.ui.widgets.component import source
 from pages.ui.widgets.controls import figure_choices
-from pages.ui.widgets.source import source
 
 _OMITTED, _STEP = "captions_said", "figures_step"
 # A figure's words make the name of its files.
 Namer: TypeAlias = Callable[[Mapping[str, Any]], str]
-_component = export.component("export", source("run/figures/export.html"))
+_component = export.exporter("export", html=source("run/figures/export.html"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from core.export.panels import Panels
 
 KEY, CHOSEN = "panels-bar", "panels_chosen"
-_component = export.component(
+_component = export.exporter(
     "panels",
-    '<div class="export"><div class="row">'
+    html='<div class="export"><div class="row">'
     + "".join(
         f'<button type="button" data-act="{form}">{form.upper()}</button>'
         for form in ("svg", "pdf", "png")

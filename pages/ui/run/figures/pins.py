@@ -53,7 +53,7 @@ def _lacking(trace: Trace, written: tuple[str, ...], shown: tuple[PinnedToken, .
     """Return those of the written tokens that the figure doesn't show; plain text."""
     ids = {pin.token_id for pin in shown}
     lacking = (text for text in written if not ids.intersection(recorded_ids(trace, (text,))))
-    return ", ".join(visible_token(text, 24) for text in lacking)
+    return tr(", ").join(visible_token(text, 24) for text in lacking)
 
 
 def _arguments(view: View, trace: Trace) -> Mapping[str, Any] | None:

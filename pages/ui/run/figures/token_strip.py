@@ -16,8 +16,8 @@ from core.figures.base.theme import Theme
 from core.figures.decode.strip import kind_of, shown_texts, step_label
 from pages.ui import platform
 from pages.ui.run.view import View
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
 KEY = "strip"
 MAX_PROMPT_SHOWN = 4000
@@ -30,8 +30,8 @@ _HTML = """
 
 
 SCRIPTS = source("widgets/going.js", "run/figures/token_strip.js")
-_component = st.components.v2.component(
-    "decoding_explorer.token_strip",
+_component = component(
+    "token_strip",
     html=_HTML,
     css=source("run/figures/token_strip.css"),
     js=SCRIPTS,

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 Tables: TypeAlias = "Sequence[tuple[str, pd.DataFrame]]"
 KEY = "archive-bar"
-_component = export.component(
+_component = export.exporter(
     "archive",
-    '<div class="export"><div class="row"><button type="button" data-act="zip">'
+    html='<div class="export"><div class="row"><button type="button" data-act="zip">'
     'All figures (ZIP)</button></div><p class="choices"></p><p role="status"></p></div>',
 )
 

@@ -8,7 +8,7 @@ from typing import Any
 from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
-from core.figures.base.labels import settings_caption, visible_token
+from core.figures.base.labels import named_setting, settings_caption, visible_token
 from core.language import tr
 from core.models.hub_id import pinned
 from core.server.settings import settings
@@ -74,7 +74,7 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
         lost.append(tr("the tokens that were given"))
     if view.shown_request and view.shown_request.dtype:
         lost.append(tr("the number type {dtype}", dtype=view.shown_request.dtype))
-    words = tr("This link can't carry: {lost}.", lost="; ".join(lost)) if lost else ""
+    words = tr("This link can't carry: {lost}.", lost=tr("; ").join(lost)) if lost else ""
     parameters = {key: parameter(row, read(key)) for key, row in rows.items()}
     for key, name, revision in (
         ("model", trace.model_id, trace.model_revision),
@@ -115,16 +115,13 @@ def _lost(view: View, trace: Trace, controls: RunControls, values: dict[str, Any
 
 def _differences(ran: MethodConfig, linked: MethodConfig, rows: dict[str, Control]) -> list[str]:
     """Return the settings of the run that the controls can't hold, with their values."""
-    return [
-        f"{_label(name, rows)} {visible_token(str(held), _SHOWN)}"
-        for name, held in differences(ran, linked)
-    ]
+    return [_labelled(name, held, rows) for name, held in differences(ran, linked)]
 
 
-def _label(field: str, rows: dict[str, Control]) -> str:
+def _labelled(field: str, held: Any, rows: dict[str, Control]) -> str:
     row = next((row for row in rows.values() if row.field == field), None)
     plain = field.removeprefix("shaping.")
-    return row.name if row else plain.replace("_", " ")
+    return named_setting(plain, held, _SHOWN, row.name if row else "")
 
 
 def parameter(row: Control, held: Any) -> str | None:

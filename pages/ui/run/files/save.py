@@ -30,14 +30,14 @@ from pages.ui.run.files.archive import ArchiveSource
 from pages.ui.run.files.link_run import RunLink
 from pages.ui.run.view import View
 from pages.ui.widgets import style
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.controls.control import in_words
-from pages.ui.widgets.source import source
 
 if TYPE_CHECKING:
     from core.export.web.run_page import NamedTable
 
-_link = st.components.v2.component(
-    "decoding_explorer.copy_link",
+_link = component(
+    "copy_link",
     html='<p class="which"></p><div class="links"></div><p class="lost"></p>'
     '<span role="status"></span>',
     css=source("run/files/copy_link.css"),

@@ -13,7 +13,11 @@ from pages.ui.widgets.controls.options import Menu, Segments
 
 _NO_JOURNAL = "none"
 _THEMES = {"light": N_("Light"), "dark": N_("Dark"), "grey": N_("Grey")}
-_WIDTHS = ("column", "page", "640px", "960px", "1200px")
+_WIDTHS = {
+    "column": N_("Column"),
+    "page": N_("Page"),
+    **{width: width for width in ("640px", "960px", "1200px")},
+}
 
 
 def _without_journal(read: Read) -> bool:
@@ -25,7 +29,7 @@ ROWS = declare(
         lambda: {_NO_JOURNAL: N_("None")} | {row.name: row.label for row in JOURNALS.values()},
         help=N_("Keep to its rules: the sizes of its type, black text, axis lines with "
             "ticks, no gridlines, no hatching. Title and settings are in the caption.")),
-    Menu("figure_width", N_("Width"), _WIDTHS[0], lambda: {width: width for width in _WIDTHS},
+    Menu("figure_width", N_("Width"), "column", _WIDTHS,
         free=lambda: True,
         help=N_("A column of the journal (85 mm without one), its page (174 mm), or a "
             "screen. Type any other, such as 120mm or 5in. In print without a "

@@ -21,7 +21,7 @@ def popover(
     """
     names, key = _set_names(keys), platform.key(f"fold-{'-'.join(keys)}")
     words = f"{tr(label)} ({len(names)})" if names else tr(label)
-    return st.popover(words, icon=f":material/{icon}:", key=key, help=", ".join(names) or None)
+    return st.popover(words, icon=f":material/{icon}:", key=key, help=tr(", ").join(names) or None)
 
 
 def group(label: str, keys: Sequence[str], hint: str = "", **more: Any) -> None:
@@ -32,7 +32,7 @@ def group(label: str, keys: Sequence[str], hint: str = "", **more: Any) -> None:
         more: arguments of Streamlit's functions.
     """
     names = _set_names(keys)
-    words = f"{tr(label)}: {', '.join(names)}" if names else tr(label)
+    words = f"{tr(label)}: {tr(', ').join(names)}" if names else tr(label)
     with st.expander(words, key=platform.key(f"group-{'-'.join(keys)}")):
         if hint and not any(row_of(key).acts(value) for key in keys):
             st.caption(tr(hint))

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 import streamlit as st
 
+from core.decoding.counting import listed
 from core.language import tr
 from pages.ui import platform
 from pages.ui.platform import session
@@ -64,7 +65,7 @@ def fill(words: Mapping[str, str]) -> list[str]:
         row = row_of(key)
         held, (reason, used) = row.of_address(word), _refusal(row, word)
         if reason:
-            used = used or row.in_address(row.default) or tr("nothing")
+            used = used or _default(row)
             report(tr("{name}: {reason}: {used} is used.", name=row.name, reason=reason, used=used))
         if held is not None:
             row.set(held)
@@ -91,7 +92,7 @@ def check_address() -> None:
             _refusal(row, st.query_params[row.state_key]) if key not in MODELS else ("", None)
         )
         if reason and used is None:
-            used = row.in_address(row.default) or tr("nothing")
+            used = _default(row)
             taken_out |= session.write_address(row.state_key, None)
         if reason:
             report(tr("{name}: {reason}: {used} is used.", name=row.name, reason=reason, used=used))
@@ -141,6 +142,13 @@ def refused_models() -> list[str]:
     ]
 
 
+def _default(row: Control) -> str:
+    """A control's default as its page shows it."""
+    if isinstance(row, Options) and row.default in row.words:
+        return literal(tr(row.words[row.default]))
+    return row.in_address(row.default) or tr("nothing")
+
+
 def _refusal(row: Control, word: str) -> tuple[str, str | None]:
     """Why a control doesn't take a word as it is, and what it makes of it; None: its default.
 
@@ -150,10 +158,10 @@ def _refusal(row: Control, word: str) -> tuple[str, str | None]:
     if isinstance(row, Number | Slider):
         return _refused_number(row, word, shown)
     if isinstance(row, Options):
-        keys = ", ".join(map(row.in_address, row.words))
-        return (
-            "" if row.takes(word) else tr("{shown} is none of {keys}", shown=shown, keys=keys)
-        ), None
+        if row.takes(word):
+            return "", None
+        labels = tr(listed(literal(tr(label)) for label in row.words.values()))
+        return tr("{shown} is none of {labels}", shown=shown, labels=labels), None
     if isinstance(row, Toggle):
         return (
             ""

@@ -18,11 +18,10 @@ function create(root) {
   return rail;
 }
 
-function build(rail, { key, label }) {
+function build(rail, { key }) {
   const knob = { key, box: make("div", "knob"), note: make("output", "note") };
   const head = make("div", "head");
   knob.name = make("label", "name");
-  knob.name.textContent = label;
   knob.about = make("button", "about");
   knob.about.textContent = "?";
   knob.reset = make("button", "reset");
@@ -186,12 +185,13 @@ function update(rail, data) {
   if (knob.box.parentElement !== place) place.append(knob.box);
   const { low, high, most, step, label, help, start, digits } = data;
   Object.assign(knob.range, { min: low, max: high, step });
-  Object.assign(knob.field, { min: low, max: most, step, title: `${low} to ${most}` });
+  Object.assign(knob.field, { min: low, max: most, step, title: rangeOf(low, most) });
+  knob.name.textContent = label;
   // On a phone the label is hidden.
   knob.range.setAttribute("aria-label", label);
   knob.field.name = data.key;
-  knob.field.setAttribute("aria-label", `${label}, typed`);
-  knob.about.setAttribute("aria-label", `About ${label}`);
+  knob.field.setAttribute("aria-label", tr("{label}, typed", { label }));
+  knob.about.setAttribute("aria-label", tr("About {label}", { label }));
   knob.about.title = knob.name.title = help;
   knob.help.textContent = help;
   const value = shown(start, digits);

@@ -16,9 +16,9 @@ import streamlit as st
 from core.language import tr
 from pages.ui import platform
 from pages.ui.platform import session
+from pages.ui.widgets.component import component, source
 from pages.ui.widgets.controls.knob import Knob
 from pages.ui.widgets.render_clock import drawn_at
-from pages.ui.widgets.source import source
 
 _HTML = """
 <div class="rail" role="group" aria-label="Knobs">
@@ -33,8 +33,8 @@ _HTML = """
 """
 
 SCRIPTS = source("widgets/going.js", "widgets/numbers.js", "widgets/controls/rail.js")
-_component = st.components.v2.component(
-    "decoding_explorer.rail",
+_component = component(
+    "rail",
     html=_HTML,
     css=source("widgets/controls/rail.css"),
     js=SCRIPTS,

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 
 import pytest
 import torch
 from torch import Tensor
 
+from benchmarks.broken_drafts import BrokenDraft, LateContext, StarvedContext
 from core import Shaping, Speculative, Trace, collect, load_model
-from core.decoding.speculative.analysis.patterns import Pattern, pattern_of
+from core.decoding.speculative.analysis.patterns import (
+    Pattern,
+    contrasts_of,
+    pattern_of,
+)
 from core.decoding.speculative.sources import SOURCES
-from core.figures.speculative.drafts.patterns import pattern_words
+from core.figures.speculative.drafts.patterns import (
+    NONE_FOUND,
+    TOO_LITTLE,
+    pattern_note,
+    pattern_words,
+)
 from core.models.scripted import ScriptedModel
-from tests.decoding.speculative.analysis.broken_drafts import BrokenDraft
 
 PROMPTS = (
     "Once upon a time",
@@ -76,7 +86,7 @@ def test_ids_of_another_vocabulary_are_a_wrong_template(temperature: float) -> N
     order = torch.randperm(model.vocab_size, generator=torch.Generator().manual_seed(3))
     draft = BrokenDraft(model, change=lambda logits: logits[..., order])
     pattern = found(run(PROMPTS[0], draft, temperature=temperature))
-    assert pattern.name == "other_text" and pattern.sure > 0.5 and pattern.overlap < 0.02
+    assert pattern.name == "other_text" and pattern.sure > 0.5 and pattern.nats > 5.5
 
 
 def test_another_prompt_is_a_wrong_template() -> None:
@@ -84,10 +94,35 @@ def test_another_prompt_is_a_wrong_template() -> None:
     other = model.encode("The cat sat on the mat and it was very happy.")
     trace = run(PROMPTS[0], BrokenDraft(model, prompt=other), temperature=0.0)
     pattern = found(trace)
-    assert pattern.name == "other_start" and pattern.rounds == 2 and pattern.later >= 0.3
+    assert pattern.name == "other_start" and pattern.rounds == 3
+    assert pattern.nats - pattern.later >= 3.25
     assert "another prompt or chat template" in pattern_words(trace)
     honest = run(PROMPTS[0], model, temperature=0.0)
     assert honest.token_ids == trace.token_ids, "a greedy run keeps the target's text"
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_a_draft_that_lacks_the_last_token_is_late(temperature: float) -> None:
+    draft = BrokenDraft(load_model(DRAFT), cache=LateContext)
+    trace = run(PROMPTS[0], draft, temperature=temperature)
+    pattern = found(trace)
+    assert pattern.name == "late" and pattern.rounds >= pattern.of / 3
+    assert pattern_words(trace).startswith("Late draft: ")
+
+
+def test_a_cache_that_loses_tokens_is_another_text() -> None:
+    draft = BrokenDraft(load_model(DRAFT), cache=StarvedContext)
+    pattern = found(run(PROMPTS[0], draft, temperature=1.0))
+    assert pattern.name == "other_text" and pattern.nats > 5.5
+
+
+def test_an_unsure_draft_is_not_accused() -> None:
+    """Flat probabilities that depend on the text diverge far from the target, and claim nothing."""
+    draft = BrokenDraft(load_model(DRAFT), change=lambda logits: logits / 12)
+    trace = run(PROMPTS[0], draft, temperature=1.0)
+    contrasts = [contrasts_of(step)[0] for step in trace.rounds if step.drafted]
+    assert fmean(contrast.divergence for contrast in contrasts) > 5.5
+    assert pattern_of(trace) is None and pattern_note(trace) == NONE_FOUND
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -137,4 +172,17 @@ def test_few_rounds_show_no_pattern() -> None:
     row = noise(model.vocab_size)
     draft = BrokenDraft(model, change=lambda logits: row.expand(logits.shape))
     config = Speculative(draft_length=3, max_new_tokens=5)
-    assert pattern_of(collect(load_model(TARGET), PROMPTS[0], config, draft=draft)) is None
+    trace = collect(load_model(TARGET), PROMPTS[0], config, draft=draft)
+    assert pattern_of(trace) is None and pattern_note(trace) == TOO_LITTLE
+
+
+def test_a_contrast_is_computed_by_hand() -> None:
+    """Target 0.5, 0.5 against draft 0.9, 0.1: KL = 0.5 ln(0.5 / 0.9) + 0.5 ln(0.5 / 0.1)."""
+    model = ScriptedModel({(): [0.5, 0.5, 0.0]}, tokens=["a", "b", "c"])
+    draft = ScriptedModel({(): [0.9, 0.1, 0.0]}, tokens=["a", "b", "c"])
+    config = Speculative(max_new_tokens=4, draft_length=1)
+    step = collect(model, [0], config, draft=draft).rounds[0]
+    (contrast,) = contrasts_of(step)
+    assert contrast.divergence == pytest.approx(0.5108, abs=1e-4)
+    # Cross-entropy 1.2040 less the draft's entropy 0.3251.
+    assert contrast.excess == pytest.approx(0.8789, abs=1e-4)
