@@ -140,9 +140,8 @@ def printable(language: str) -> str:
 
 def _plain_mark(error: UnicodeError) -> tuple[str | bytes, int]:
     """Return the replacement of a character that an encoding lacks, as codecs ask for it."""
-    missing = error.object[error.start] if isinstance(error, UnicodeEncodeError) else ""
-    if plain := _PLAIN_MARKS.get(missing):
-        return plain, error.start + 1
+    if isinstance(error, UnicodeEncodeError) and error.object[error.start] in _PLAIN_MARKS:
+        return _PLAIN_MARKS[error.object[error.start]], error.start + 1
     return codecs.backslashreplace_errors(error)
 
 
