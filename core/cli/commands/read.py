@@ -231,7 +231,8 @@ def _print(
 
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return " ".join(right(cell, width) for cell, width in zip(cells, widths, strict=True))
+    """Return the cells of a row, which has fewer at the first token, as it is no prediction."""
+    return " ".join(right(cell, width) for cell, width in zip(cells, widths, strict=False))
 
 
 def _favourites(row: TokenDivergence) -> str:
