@@ -7,6 +7,7 @@ import pytest
 from tests.models.every_method import RUNS, failed_checks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_every_method_runs_in_bfloat16_and_is_proved(name: str) -> None:
     assert failed_checks(RUNS[name], device="cpu", dtype="bfloat16") == []
