@@ -1,7 +1,8 @@
 """Places where a line may break: at spaces, and in Japanese between characters.
 
 Korean separates words by spaces, as English does. The Japanese rules are those of JIS X 4051: no
-line begins with a closing mark or a small kana, and none ends with an opening mark.
+line begins with a closing mark or a small kana, and none ends with an opening mark. None begins
+with a polite ending or within one either.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ _NOT_FIRST = frozenset(
     "、。，．・：；？！）」』】〕〉》”’ーぁぃぅぇぉっゃゅょァィゥェォッャュョ々〜…%,.:;?!)]}"
 )
 _NOT_LAST = frozenset("（「『【〔〈《“‘([{")
-# A tag, an entity or a character.
-_ATOM = re.compile(r"<[^<>]*>|&[#\w]+;|.", re.DOTALL)
+# Polite endings: one of them, or its rest ("す。"), alone on the last line looks like a mistake.
+_ENDINGS = frozenset({"です", "でした", "ます", "ました", "ません"})
+# A tag, an entity, a polite ending or a character.
+_ATOM = re.compile(rf"<[^<>]*>|&[#\w]+;|{'|'.join(sorted(_ENDINGS))}|.", re.DOTALL)
 
 
 def breakable(text: str, words: re.Pattern[str]) -> Iterator[tuple[str, str]]:
@@ -48,6 +51,6 @@ def _japanese(word: str) -> Iterator[str]:
 
 def _may_part(before: str, after: str) -> bool:
     """Return whether a line may end with a character and the next one begin with another."""
-    if before in _NOT_LAST or after in _NOT_FIRST:
+    if before in _NOT_LAST or after in _NOT_FIRST or after in _ENDINGS:
         return False
     return bool(_JAPANESE.match(before) or _JAPANESE.match(after))

@@ -144,7 +144,9 @@ def _pieces(text: str) -> list[str]:
 
 def test_japanese_breaks_between_characters_but_not_before_a_closing_mark() -> None:
     with use("ja"):
-        assert _pieces("木です。") == ["木", "で", "す。"]
+        assert _pieces("木です。") == ["木です。"]
+        assert _pieces("読みました。") == ["読", "みました。"]
+        assert _pieces("ありません。") == ["あ", "りません。"]
         assert _pieces("「木」と") == ["「木」", "と"]
         assert _pieces("データ") == ["デー", "タ"]
         assert _pieces("top-p の") == ["top-p", "の"]

@@ -46,28 +46,32 @@ def shown_texts(page: Page) -> list[tuple[str, str]]:
 
 
 @cache
-def _english(language: str) -> tuple[frozenset[str], re.Pattern[str]]:
-    """Return the texts that the language translates, and a pattern of those with values."""
-    whole, forms = set(), []
+def _english(language: str) -> tuple[frozenset[str], re.Pattern[str], frozenset[str]]:
+    """Return the texts that the language translates, a pattern of those with values, and the
+    translations."""
+    whole, forms, translations = set(), [], set()
     for entry in stored(language):
         if not entry.id or not is_translated(entry):
             continue
         texts = entry.id if isinstance(entry.id, tuple) else (entry.id,)
         words = entry.string if isinstance(entry.string, tuple | list) else (entry.string,)
+        translations.update(words)
         for text in {*texts} - {*words}:
             literal = _FIELD.sub("", text)
             if literal == text:
                 whole.add(text)
             elif re.search(r"[a-z]{3}", literal):
                 forms.append(_FIELD.sub(".+", re.escape(text)))
-    return frozenset(whole), re.compile("|".join(forms))
+    return frozenset(whole), re.compile("|".join(forms)), frozenset(translations)
 
 
 def english(page: Page, language: str) -> list[tuple[str, str]]:
     """Return the texts that stayed English though the language has a translation of them."""
-    whole, forms = _english(language)
+    whole, forms, translations = _english(language)
+    # "SynthID の n-gram" has the form of "{size}-gram", and is a translation.
+    known = translations.union(LANGUAGES.values())
     return [
         (part, text)
         for part, text in shown_texts(page)
-        if text in whole or (forms.fullmatch(text) and text not in LANGUAGES.values())
+        if text in whole or (forms.fullmatch(text) and text not in known)
     ]
