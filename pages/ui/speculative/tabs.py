@@ -141,6 +141,7 @@ def timeline(view: SpecView, trace: Trace) -> None:
     state.keep_token(view)
     address.keep()
     shown = state.shown_rounds(trace)
+    view.fit_window(shown)
     window, width = {"first": view.first, "columns": shown}, state.timeline_width()
     with st.container(key=platform.key("spec-timeline"), gap="small"):
         drawn = figure.chart(
