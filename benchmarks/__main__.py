@@ -26,6 +26,8 @@ def main() -> None:
         action="store_true",
         help="of runs in turns, not the clock's: other work changes it less; with --threads 1",
     )
+    parser.add_argument("--device", default="cpu", help="of decoding: cuda, for example")
+    parser.add_argument("--dtype", default="float32", help="of decoding's weights")
     parser.add_argument(
         "--only", default="", help="rows of runs in turns, and servers, whose name holds this"
     )
@@ -39,7 +41,7 @@ def main() -> None:
     from benchmarks.machine import processor
 
     torch.set_num_threads(args.threads)
-    MEASURE.only = args.only
+    MEASURE.only, MEASURE.device, MEASURE.dtype = args.only, args.device, args.dtype
     if args.processor_time:
         MEASURE.clock = process_time
     print(f"torch {torch.__version__}, transformers {version('transformers')}, {processor()}")

@@ -26,6 +26,7 @@ from transformers import (
     LlamaForCausalLM,
 )
 
+from benchmarks.machine import machine
 from core import Greedy, Sampling, Shaping, collect
 from core.decoding.config import MethodConfig
 from core.models.fused.body import product
@@ -39,14 +40,23 @@ SIZES = {
     "100M, vocabulary 4k": (768, 12, 12, 12, 2048, 4096),
     "100M, vocabulary 152k": (768, 12, 12, 12, 2048, 152_000),
 }
+# As Llama 3.2 1B; on a GPU only.
+LARGE = {"1B, vocabulary 128k": (2048, 16, 32, 8, 8192, 128_256)}
 
 
 @dataclass
 class Measure:
-    """What is measured: the clock, and the rows of tables whose name holds a word."""
+    """What is measured: the clock, the rows of tables whose name holds a word, and where."""
 
     clock: Callable[[], float] = perf_counter
     only: str = ""
+    device: str = "cpu"
+    dtype: str = "float32"
+
+    def wait(self) -> None:
+        """Wait until a GPU has done what it was given."""
+        if self.device != "cpu":
+            torch.cuda.synchronize()
 
 
 MEASURE = Measure()
@@ -78,14 +88,19 @@ def random_llama(hidden: int, layers: int, heads: int, kv: int, inner: int, voca
 
 def run(repeats: int = 5) -> None:
     """Print a table: milliseconds a token, medians, and the ratio to `generate`."""
-    print(f"\nDecoding, {torch.get_num_threads()} threads, float32, medians of {repeats} runs")
+    on_gpu, dtype = MEASURE.device != "cpu", getattr(torch, MEASURE.dtype)
+    print(f"\nDecoding, {machine(MEASURE.device)}, {MEASURE.dtype}, medians of {repeats} runs")
     print(HEADER)
     tokenizer = AutoTokenizer.from_pretrained(EMBEDDED)
-    embedded = AutoModelForCausalLM.from_pretrained(EMBEDDED, dtype=torch.float32).eval()
-    compare("embedded:target", embedded, tokenizer, _configs(100), repeats)
-    for name, shape in SIZES.items():
+    embedded = AutoModelForCausalLM.from_pretrained(EMBEDDED, dtype=dtype).eval()
+    compare("embedded:target", embedded.to(MEASURE.device), tokenizer, _configs(100), repeats)
+    for name, shape in {**SIZES, **(LARGE if on_gpu else {})}.items():
+        if MEASURE.only not in name:
+            continue
         tokens = 32 if name.startswith("100M") else 100
-        compare(name, random_llama(*shape), tokenizer, _configs(tokens), repeats)
+        with torch.device(MEASURE.device):
+            model = random_llama(*shape).to(dtype)
+        compare(name, model, tokenizer, _configs(tokens), repeats)
 
 
 def _configs(tokens: int) -> dict[str, tuple[MethodConfig, dict[str, object]]]:
@@ -113,27 +128,30 @@ def generate_call(
         pad_token_id=0,
         **knobs,
     )
-    ids = torch.tensor([prompt])
+    ids = torch.tensor([prompt], device=MEASURE.device)
     mask = torch.ones_like(ids)
 
     def generate() -> object:
         model.generation_config.eos_token_id = None
         torch.manual_seed(0)
-        return model.generate(ids, attention_mask=mask, generation_config=settings)
+        output = model.generate(ids, attention_mask=mask, generation_config=settings)
+        MEASURE.wait()
+        return output
 
     return generate
 
 
 def products_call(model: TransformersModel, tokens: int) -> Callable[[], object]:
-    """The matrix products of as many steps of one row."""
-    assert model._fused is not None
-    pairs = [(torch.randn(1, len(matrix)), matrix) for matrix in model._fused.body.matrices()]
+    """The matrix products of as many steps of one row; none without a fused step."""
+    matrices = [] if model._fused is None else model._fused.body.matrices()
+    pairs = [(matrix.new_empty(1, len(matrix)).normal_(), matrix) for matrix in matrices]
 
     @torch.inference_mode()
     def products() -> None:
         for _ in range(tokens):
             for row, matrix in pairs:
                 product(row, matrix)
+        MEASURE.wait()
 
     return products
 
@@ -166,17 +184,26 @@ def compare(
             "floor": products_call(ours, config.max_new_tokens),
             "engine": partial(collect, ours, prompt, config),
         }
+        if ours._fused is None:
+            del runs["floor"]
         times = by_turn(runs, repeats)
         cells = " | ".join(
-            f"{statistics.median(found) / config.max_new_tokens * 1e3:.2f} ms"
-            for found in times.values()
+            f"{statistics.median(times[own]) / config.max_new_tokens * 1e3:.2f} ms"
+            if own in times
+            else "-"
+            for own in ("generate", "same layout", "floor", "engine")
         )
-        shares[label], second, floor = (
-            statistics.median(a / b for a, b in zip(times[own], times[base], strict=True))
+        ratios = {
+            (own, base): statistics.median(
+                a / b for a, b in zip(times[own], times[base], strict=True)
+            )
             for own, base in (("engine", "generate"), ("engine", "same layout"),
                               ("floor", "generate"))
-        )  # fmt: skip
-        said = f"**{shares[label]:.2f}** ({second:.2f} of the second; floor {floor:.2f})"
+            if own in times
+        }  # fmt: skip
+        shares[label] = ratios["engine", "generate"]
+        said = f"**{shares[label]:.2f}** ({ratios['engine', 'same layout']:.2f} of the second"
+        said += f"; floor {ratios['floor', 'generate']:.2f})" if "floor" in times else ")"
         print(f"| {name} | {label} | {cells} | {said} |", flush=True)
     return shares
 

@@ -32,7 +32,16 @@ def pip_command(extra: str) -> str:
 def require_extra(module: str, extra: str, error: type[Exception]) -> None:
     """Raise an error, with the command that installs an extra, if its module is missing."""
     if find_spec(module) is None:
-        raise error(f"The package {module} isn't installed: {pip_command(extra)}.")
+        # The catalogues' folder follows from this module.
+        from .language import Message
+
+        raise error(
+            Message(
+                "The package {package} isn't installed: {command}.",
+                package=module,
+                command=pip_command(extra),
+            )
+        )
 
 
 def source_name(path: Path) -> str | None:

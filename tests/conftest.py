@@ -5,6 +5,9 @@ import os
 
 import pytest
 
+# The command line's texts are English wherever the tests run.
+os.environ["LANGUAGE"] = "en"
+
 # Some virtual machines announce AMX and don't carry it out: products in bfloat16 end the process.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 

@@ -6,6 +6,8 @@ import sys
 from shutil import get_terminal_size
 from typing import Any
 
+from ..language import tr
+from ..language.columns import cut, left, text_columns
 from .output import say
 
 # Messages with this beginning stay on screen: they announce files on the disk.
@@ -29,7 +31,7 @@ def load(where: str, dtype: str | None = None, device: str | None = None) -> Any
     finally:
         line.clear()
     if described := getattr(model, "described", ""):
-        say(described)
+        say(tr(described))
     return model
 
 
@@ -43,12 +45,12 @@ class _Line:
         """Show a progress message."""
         if text.startswith(_STAYS):
             self.clear()
-            say(text)
+            say(tr(text))
         elif sys.stderr.isatty():
-            text = text[: get_terminal_size().columns - 1]
-            sys.stderr.write("\r" + text.ljust(self._width))
+            shown = cut(tr(text), get_terminal_size().columns - 1)
+            sys.stderr.write("\r" + left(shown, self._width))
             sys.stderr.flush()
-            self._width = max(self._width, len(text))
+            self._width = max(self._width, text_columns(shown))
 
     def clear(self) -> None:
         """Erase the line."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import io
+import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
 
 from ..decoding.errors import ConfigError, DecodingError, is_of_memory
 from ..installation import COMMAND, pip_command
+from ..language import N_, Message, tr, use
+from ..language.environment import environment_language
 from . import output
 from .commands import (
     branch,
@@ -31,11 +32,9 @@ from .commands import (
     worksheet,
 )
 from .commands.serving import app, serve
+from .parser import Parser, argparse_translated
 
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}\n")
+_DESCRIPTION = N_("Decode with a language model and keep every step.")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -44,24 +43,28 @@ def build_parser() -> argparse.ArgumentParser:
     The parsed arguments hold the command's `run` and, as `options`, the option string of each
     setting; they hold neither if no command is given.
     """
-    parser = _Parser(prog=COMMAND, description="Decode with a language model and keep every step.")
+    parser = Parser(prog=COMMAND, description=_DESCRIPTION)
     commands = parser.add_subparsers(metavar="COMMAND")
     for name, command, text in (
-        ("decode", decode, "stream a text and write its trace file"),
-        ("branch", branch, "go on from a step of a trace file with another token"),
-        ("path", path, "decode, and print every function that ran with what went in and out"),
-        ("lens", lens, "what the model would say after every layer, at each position of a text"),
-        ("read", read, "surprisal of every token of a text, and its perplexity"),
-        ("check", check, "validate a trace file and print its checks"),
-        ("many", many, "run one prompt many times, or over a grid of two settings"),
-        ("compare", compare, "where two runs part, and why"),
-        ("figure", figure, "draw a figure of a trace file: SVG, PDF, PNG, CSV, HTML"),
-        ("worksheet", worksheet, "a lesson of the course as PDF to print, with its answers"),
-        ("sweep", sweep, "accuracy against the thinking budget"),
-        ("evaluate", evaluate, "which ways of decoding answer questions right"),
-        ("models", models, "list the models at hand, load one, empty the cache of GGUF files"),
-        ("serve", serve, "answer OpenAI's API, without the pages"),
-        ("app", app, "serve the pages and the API"),
+        ("decode", decode, N_("stream a text and write its trace file")),
+        ("branch", branch, N_("go on from a step of a trace file with another token")),
+        ("path", path, N_("decode, and print every function that ran with what went in and out")),
+        (
+            "lens",
+            lens,
+            N_("what the model would say after every layer, at each position of a text"),
+        ),
+        ("read", read, N_("surprisal of every token of a text, and its perplexity")),
+        ("check", check, N_("validate a trace file and print its checks")),
+        ("many", many, N_("run one prompt many times, or over a grid of two settings")),
+        ("compare", compare, N_("where two runs part, and why")),
+        ("figure", figure, N_("draw a figure of a trace file: SVG, PDF, PNG, CSV, HTML")),
+        ("worksheet", worksheet, N_("a lesson of the course as PDF to print, with its answers")),
+        ("sweep", sweep, N_("accuracy against the thinking budget")),
+        ("evaluate", evaluate, N_("which ways of decoding answer questions right")),
+        ("models", models, N_("list the models at hand, load one, empty the cache of GGUF files")),
+        ("serve", serve, N_("answer OpenAI's API, without the pages")),
+        ("app", app, N_("serve the pages and the API")),
     ):
         subparser = commands.add_parser(name, help=text)
         command.add(subparser)
@@ -81,6 +84,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 done; 1 a check failed, the output can't be written, or memory ran out; 2 bad input; 130
         stopped by Ctrl+C. One sentence on stderr gives the reason, except after a broken pipe.
     """
+    with use(output.printable(environment_language(os.environ))):
+        return _main(argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
     try:
         output.require_streams()
         try:
@@ -89,27 +97,33 @@ def main(argv: Sequence[str] | None = None) -> int:
         finally:
             sys.stdout.flush()
     except DecodingError as error:
-        output.say(f"{COMMAND}: {error}")
+        output.say(f"{COMMAND}: {error.shown}")
         code = 2
     except KeyboardInterrupt:
-        output.say("\nstopped")
+        output.say(f"\n{tr('stopped')}")
         code = 130
     except (MemoryError, ImportError, RuntimeError) as error:
         if is_of_memory(error):
-            output.say(f"{COMMAND}: {output.NO_MEMORY}")
+            output.say(f"{COMMAND}: {tr(output.NO_MEMORY)}")
             code = 1
         elif package := _missing_package(error):
-            output.say(f"{COMMAND}: The package {package} isn't installed: {pip_command('app')}.")
+            words = tr(
+                "The package {package} isn't installed: {command}.",
+                package=package, command=pip_command("app"),
+            )  # fmt: skip
+            output.say(f"{COMMAND}: {words}")
             code = 2
         else:
             raise
     except OSError as error:
         if is_of_memory(error):
-            output.say(f"{COMMAND}: {output.NO_MEMORY}")
+            output.say(f"{COMMAND}: {tr(output.NO_MEMORY)}")
         elif error.filename is not None or error.errno not in output.BROKEN:
             raise  # A file failed, not a stream: only files have names.
         elif not isinstance(error, BrokenPipeError):
-            output.say(f"{COMMAND}: The output can't be written: {error.strerror}.")
+            reason = Message(error.strerror or "")
+            words = tr("The output can't be written: {reason}.", reason=reason)
+            output.say(f"{COMMAND}: {words}")
         code = 1
     output.drop_broken_streams()
     return code
@@ -150,11 +164,10 @@ def _interruptible() -> Iterator[None]:
 
 
 def _run(argv: Sequence[str] | None) -> int:
+    output.replace_unencodable()
     parser = build_parser()
-    args = parser.parse_args(argv)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # The terminal's encoding may lack characters that a model writes.
-        sys.stdout.reconfigure(errors="backslashreplace")
+    with argparse_translated():
+        args = parser.parse_args(argv)
     if "run" not in args:
         output.say(parser.format_help().rstrip())
         return 2

@@ -14,6 +14,8 @@ from ..decoding.method import Method
 from ..decoding.record.steps import Step
 from ..decoding.record.trace import Trace
 from ..decoding.shaping.config import SETTINGS
+from ..decoding.shaping.spec import SettingSpec
+from ..language import N_, Message
 
 # Placeholders for values in the help, if the type's placeholder says too little.
 _PLACEHOLDERS = {
@@ -26,6 +28,7 @@ _PLACEHOLDERS = {
 _TYPES = {int: "INT", float: "FLOAT", str: "TEXT"}
 # Penalties act in every method; these options act only in methods that draw.
 DRAWING = (*(name for name, spec in SETTINGS.items() if not spec.penalises), "seed")
+_WITH_DEFAULT = N_("{help} (default: {default})")
 _SHARED = {field.name for field in fields(MethodConfig)}
 
 
@@ -117,8 +120,24 @@ def add_settings(group: _ArgumentGroup, kind: type[MethodConfig], names: Collect
             default=SUPPRESS,
             choices=few,
             metavar=None if few else placeholder(name, type(default)),
-            help=f"{text} (default: {default})",
+            help=Message(_WITH_DEFAULT, help=Message(text), default=str(default)),
         )
+
+
+class _ShapingHelp(Message):
+    """Help of a shaping setting; in English its sentences are parts of one line."""
+
+    def __new__(cls, spec: SettingSpec) -> _ShapingHelp:
+        default = spec.shown(spec.off)
+        sentences = spec.help.removesuffix(".").split(". ")
+        text = "; ".join(sentence[0].lower() + sentence[1:] for sentence in sentences)
+        message = str.__new__(cls, f"{text} (default: {default})".replace("%", "%%"))
+        message.template = _WITH_DEFAULT
+        message.values = {"help": Message(spec.help), "default": Message(default)}
+        return message
+
+    def translated(self, language: str) -> str:
+        return super().translated(language).replace("%", "%%")
 
 
 def add_shaping(group: _ArgumentGroup, names: Collection[str] = SETTINGS) -> None:
@@ -128,15 +147,13 @@ def add_shaping(group: _ArgumentGroup, names: Collection[str] = SETTINGS) -> Non
     """
     for name in names:
         spec = SETTINGS[name]
-        sentences = spec.help.removesuffix(".").split(". ")
-        text = "; ".join(sentence[0].lower() + sentence[1:] for sentence in sentences)
         group.add_argument(
             option(name),
             action="extend" if spec.parse else "store",
             type=spec.parse or type(spec.off),
             default=SUPPRESS,
             metavar=placeholder(name, type(spec.off)),
-            help=f"{text} (default: {spec.shown(spec.off)})".replace("%", "%%"),
+            help=_ShapingHelp(spec),
         )
 
 

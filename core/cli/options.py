@@ -14,7 +14,11 @@ from ..decoding.method import Method
 from ..decoding.methods import BY_NAME, METHODS
 from ..decoding.reasoning.config import Reasoning
 from ..decoding.shaping.config import SETTINGS, Shaping, number_without_effect
+from ..language import N_, Message
 from .method import DRAWING, add_method, add_shaping, given, option, options_of, settings_of
+
+_OF_OTHER = N_("{option} does nothing in {method}; use --method {better}.")
+_UNDRAWN = N_("{option} does nothing in {method} without --do-sample; add it.")
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -27,9 +31,16 @@ def add_options(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("the run")
     whole = partial(group.add_argument, type=int, metavar="INT")
     plain = Greedy()
-    standard = f"{plain.max_new_tokens}, of reasoning {Reasoning().max_new_tokens}"
-    whole("--max-new-tokens", help=f"limit on new tokens (default: {standard})")
-    whole("--min-new-tokens", default=plain.min_new_tokens, help="fewest new tokens before the end")
+    limit = Message(
+        "limit on new tokens (default: {tokens}, of reasoning {reasoning})",
+        tokens=plain.max_new_tokens, reasoning=Reasoning().max_new_tokens,
+    )  # fmt: skip
+    whole("--max-new-tokens", help=limit)
+    whole(
+        "--min-new-tokens",
+        default=plain.min_new_tokens,
+        help=N_("fewest new tokens before the end"),
+    )
     group.add_argument(
         "--stop",
         dest="stop_strings",
@@ -41,7 +52,7 @@ def add_options(parser: ArgumentParser) -> None:
     whole(
         "--top-candidates",
         default=plain.top_candidates,
-        help="candidates recorded at each step (default: %(default)s)",
+        help=N_("candidates recorded at each step (default: %(default)s)"),
     )
     group.add_argument("--no-cache", action="store_true", help="switch the KV cache off")
     shaping = parser.add_argument_group("shaping and the draw")
@@ -101,26 +112,35 @@ def _refuse_ignored(args: Namespace, method: Method[Any]) -> None:
     acting = {*settings_of(method.config), *_own(method), *options_of(method).by_hand}
     for method_row in reversed(METHODS):
         for name in given(args, [name for name in _own(method_row) if name not in acting]):
-            raise ConfigError(
-                f"{option(name)} does nothing in {method.words}; use --method {method_row.name}."
-            )
+            raise _ignored(_OF_OTHER, name, method, method_row.name)
     require_switched_on(given(args, SETTINGS))
-    where = _undrawn(args, method)
-    for name in given(args, DRAWING) if where else ():
-        raise ConfigError(f"{option(name)} does nothing in {where}.")
+    sentence = _undrawn(args, method)
+    for name in given(args, DRAWING) if sentence else ():
+        raise _ignored(sentence, name, method, Sampling.method)
+
+
+def _ignored(sentence: str, name: str, method: Method[Any], better: str) -> ConfigError:
+    """Return the error of an option that has no effect in a method."""
+    words = Message(method.words)
+    return ConfigError(Message(sentence, option=option(name), method=words, better=better))
 
 
 def require_switched_on(values: Mapping[str, Any]) -> None:
     """Raise ConfigError for a further number of a setting that is off."""
     if name := number_without_effect(values):
         first = SETTINGS[name].part_of
-        raise ConfigError(f"{option(name)} does nothing without {option(first)}; give both.")
+        raise ConfigError(
+            Message(
+                "{option} does nothing without {other}; give both.",
+                option=option(name), other=option(first),
+            )
+        )  # fmt: skip
 
 
 def _undrawn(args: Namespace, method: Method[Any]) -> str:
-    """Return the reason why nothing is drawn, with advice, as the end of a sentence; else ""."""
+    """Return the declared error of an option of the draw if nothing is drawn; else ""."""
     names = settings_of(method.config)
     if "seed" not in names:
-        return f"{method.words}; use --method {Sampling.method}"
+        return _OF_OTHER
     undrawn = "do_sample" in names and "do_sample" not in args
-    return f"{method.words} without --do-sample; add it" if undrawn else ""
+    return _UNDRAWN if undrawn else ""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
+import io
 import os
 import sys
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
@@ -12,11 +15,16 @@ from tempfile import TemporaryDirectory
 
 from ..decoding.errors import ConfigError, DecodingError
 from ..decoding.files import shown, unwritable
+from ..language import LANGUAGES, N_, Message, current, tr
+from ..language.catalogue import ENGLISH
+from ..language.columns import cut, text_columns
 
 STDOUT = "-"
 # Error codes of a stream without a reader, on a full disk, or closed.
 BROKEN = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
-NO_MEMORY = (
+# Marks of translations that the encodings of their languages lack.
+_PLAIN_MARKS = {"−": "-", "·": "-", "\u00a0": " "}
+NO_MEMORY = N_(
     "There was too little memory: give the program more (ulimit -v, a container's limit), or take "
     "a smaller model, fewer tokens or fewer runs."
 )
@@ -24,6 +32,16 @@ NO_MEMORY = (
 
 class OutputError(DecodingError):
     """Standard output is closed."""
+
+
+def add_language(parser: ArgumentParser) -> None:
+    """Add `--lang`: a file is for any reader, so the environment doesn't choose its language."""
+    parser.add_argument(
+        "--lang",
+        choices=list(LANGUAGES),
+        default=ENGLISH,
+        help="language of the file's texts (default: %(default)s)",
+    )
 
 
 def require_writable(path: str, option: str) -> None:
@@ -34,7 +52,9 @@ def require_writable(path: str, option: str) -> None:
         DecodingError: the file can't be written.
     """
     if not path:
-        raise ConfigError(f"{option} needs the name of a file; give one, or leave it out.")
+        raise ConfigError(
+            Message("{option} needs the name of a file; give one, or leave it out.", option=option)
+        )
     if path == STDOUT:
         return
     existed = os.path.lexists(path)
@@ -88,7 +108,7 @@ def written(path: str, suffix: str = "") -> Iterator[str]:
 def say_written(path: str) -> None:
     """Report the written file on stderr; print nothing if it was standard output."""
     if path != STDOUT:
-        say(f"[written to {shown(path)}]")
+        say(tr("[written to {path}]", path=shown(path)))
 
 
 def require_streams() -> None:
@@ -105,7 +125,35 @@ def require_streams() -> None:
             os.dup2(descriptor, 2)
         sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
     if sys.stdout is None:
-        raise OutputError("Standard output is closed; give the text somewhere to go.")
+        raise OutputError(N_("Standard output is closed; give the text somewhere to go."))
+
+
+def printable(language: str) -> str:
+    """Return a language, or English if a stream's encoding lacks the language's characters."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            LANGUAGES[language].encode(getattr(stream, "encoding", None) or "utf-8")
+        except (UnicodeEncodeError, LookupError):
+            return ENGLISH
+    return language
+
+
+def _plain_mark(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Return the replacement of a character that an encoding lacks, as codecs ask for it."""
+    if isinstance(error, UnicodeEncodeError) and error.object[error.start] in _PLAIN_MARKS:
+        return _PLAIN_MARKS[error.object[error.start]], error.start + 1
+    return codecs.backslashreplace_errors(error)
+
+
+codecs.register_error("decoding_explorer.plain_mark", _plain_mark)
+
+
+def replace_unencodable() -> None:
+    """Let the streams replace characters that their encoding lacks, as a model may write any."""
+    errors = "backslashreplace" if current() == ENGLISH else "decoding_explorer.plain_mark"
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=errors)
 
 
 def say(sentence: str) -> None:
@@ -125,6 +173,6 @@ def drop_broken_streams() -> None:
 
 
 def quoted(text: str, longest: int = 9) -> str:
-    """Return a token's text in quotation marks, on one line and cut to a length."""
+    """Return a token's text in quotation marks, on one line and cut to a number of columns."""
     plain = repr(text)
-    return plain if len(plain) <= longest else f"{plain[: longest - 2]}…{plain[-1]}"
+    return plain if text_columns(plain) <= longest else f"{cut(plain, longest - 2)}…{plain[-1]}"

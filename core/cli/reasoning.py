@@ -12,11 +12,12 @@ from ..decoding.reasoning.config import LEVELS, Reasoning
 from ..decoding.reasoning.transcript import pieces_of, read_run
 from ..decoding.record.steps import Phase, Step, TokenStep
 from ..decoding.record.trace import Trace
+from ..language import N_, Message
 from .method import MethodOptions, option
 
 _MARKS_HELP = {
-    "think_start": "the mark that opens the thinking (default: the model's own)",
-    "think_end": "the mark that closes it (default: the model's own)",
+    "think_start": N_("the mark that opens the thinking (default: the model's own)"),
+    "think_end": N_("the mark that closes it (default: the model's own)"),
 }
 
 
@@ -24,7 +25,7 @@ def _add(group: _ArgumentGroup) -> None:
     for name, text in _MARKS_HELP.items():
         group.add_argument(option(name), default=SUPPRESS, metavar="MARK", help=text)
     named = ", ".join(f"{name} {budget}" for name, budget in LEVELS.items())
-    text = f"the thinking budget by name: {named}"
+    text = Message("the thinking budget by name: {names}", names=named)
     group.add_argument("--level", choices=list(LEVELS), default=SUPPRESS, help=text)
 
 
@@ -32,7 +33,9 @@ def _values(args: Namespace, settings: dict[str, Any]) -> dict[str, Any]:
     values = dict(settings)
     if "level" in args:
         if "max_thinking_tokens" in values:
-            raise ConfigError("--level is a thinking budget too; leave --max-thinking-tokens out.")
+            raise ConfigError(
+                N_("--level is a thinking budget too; leave --max-thinking-tokens out.")
+            )
         values["max_thinking_tokens"] = LEVELS[args.level]
     if args.max_new_tokens is None:
         names = ("max_thinking_tokens", "max_answer_tokens")
@@ -74,7 +77,7 @@ def _notes(trace: Trace[Reasoning]) -> tuple[str, ...]:
         return ()
     read = read_run(pieces_of(trace.token_steps), trace.config)
     if not read.calls:
-        return ("The model made no call: every digit is its own.",)
+        return (N_("The model made no call: every digit is its own."),)
     return slips(trace.prompt, read.calls, find_answer(read.answer))
 
 

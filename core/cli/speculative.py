@@ -8,6 +8,7 @@ from ..decoding.errors import ConfigError
 from ..decoding.record.trace import Trace
 from ..decoding.speculative.config import Speculative
 from ..decoding.speculative.sources import SOURCES
+from ..language import Message
 from ..models.places import DEFAULT_DRAFT, DEFAULT_DRAFTS
 from .method import MethodOptions
 
@@ -17,7 +18,7 @@ def _add(group: _ArgumentGroup) -> None:
         "--draft",
         default=SUPPRESS,
         metavar="MODEL",
-        help=f"the second model, as --model (default: {DEFAULT_DRAFT})",
+        help=Message("the second model, as --model (default: {name})", name=DEFAULT_DRAFT),
     )
 
 
@@ -33,7 +34,10 @@ def _draft(args: Namespace) -> str | None:
         return named or DEFAULT_DRAFTS[source.name]
     if named:
         raise ConfigError(
-            f"--draft does nothing with --drafter {source.name}; leave one of both out."
+            Message(
+                "--draft does nothing with --drafter {name}; leave one of both out.",
+                name=source.name,
+            )
         )
     return None
 
@@ -43,7 +47,11 @@ def _notes(trace: Trace[Speculative]) -> tuple[str, ...]:
         return ()
     accepted = sum(len(step.accepted) for step in trace.rounds)
     drafted = sum(len(step.drafted) for step in trace.rounds)
-    return (f"[{len(trace.rounds)} rounds, {accepted} of {drafted} drafted tokens accepted]",)
+    words = Message(
+        "[{rounds} rounds, {accepted} of {drafted} drafted tokens accepted]",
+        rounds=len(trace.rounds), accepted=accepted, drafted=drafted,
+    )  # fmt: skip
+    return (words,)
 
 
 OPTIONS = MethodOptions(by_hand=["draft"], add=_add, draft=_draft, notes=_notes)

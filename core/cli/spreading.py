@@ -9,6 +9,8 @@ from shutil import get_terminal_size
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from ..language import tr
+from ..language.columns import cut, left, text_columns
 from .output import say
 
 if TYPE_CHECKING:
@@ -68,15 +70,16 @@ def progress_of(
     """
     from ..evaluation.progress import time_left
 
-    left, terminal = time_left(), sys.stderr.isatty()
+    time_of, terminal = time_left(), sys.stderr.isatty()
     last, width = clock(), 0
 
     def show(_: object, ended: int) -> None:
         nonlocal last, width
-        words = f"{ended} of {total} runs, {left(ended, total)}"
+        remaining = time_of(ended, total)
+        words = tr("{ended} of {total} runs, {left}", ended=ended, total=total, left=remaining)
         if terminal:
-            words = words[: get_terminal_size().columns - 1].ljust(width)
-            width = len(words)
+            words = left(cut(words, get_terminal_size().columns - 1), width)
+            width = text_columns(words)
             print(f"\r{words}", end="\n" if ended == total else "", file=sys.stderr, flush=True)
         elif ended == total or clock() - last >= _EVERY:
             last = clock()

@@ -12,11 +12,26 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..language import Message
+from ..language import N_, Message
 from .errors import DecodingError
 from .validation import brief
 
 _LONGEST_NAME = 200
+# The system's words for the usual reasons, which Python gives in English.
+SYSTEM_REASONS = (
+    N_("Address already in use"),
+    N_("Cannot assign requested address"),
+    N_("Connection refused"),
+    N_("File name too long"),
+    N_("Input/output error"),
+    N_("Is a directory"),
+    N_("No space left on device"),
+    N_("No such file or directory"),
+    N_("Not a directory"),
+    N_("Operation not permitted"),
+    N_("Permission denied"),
+    N_("Read-only file system"),
+)
 
 
 def write_file(path: str | Path, content: bytes | str) -> None:
@@ -68,11 +83,11 @@ def unwritable(path: str | Path, error: OSError | ValueError) -> DecodingError:
 
 def reason_of(error: OSError | ValueError) -> str:
     """Return the reason why a file can't be opened or written, as the end of a sentence."""
-    return getattr(error, "strerror", None) or (
-        type(error).__name__
-        if isinstance(error, OSError)
-        else Message("no file can have that name")
-    )
+    if words := getattr(error, "strerror", None):
+        return Message(words)
+    if isinstance(error, OSError):
+        return type(error).__name__
+    return Message("no file can have that name")
 
 
 def own_json(path: str | Path, what: Message, error: type[DecodingError]) -> Any:
@@ -88,7 +103,7 @@ def own_json(path: str | Path, what: Message, error: type[DecodingError]) -> Any
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as failed:
         raise error(
-            Message("{what} can't be opened: {reason}.", what=what, reason=failed.strerror)
+            Message("{what} can't be opened: {reason}.", what=what, reason=reason_of(failed))
         ) from None
     except (ValueError, RecursionError):
         raise error(Message("{what} is not JSON text.", what=what)) from None

@@ -1,8 +1,8 @@
 """Extract the texts to translate, update the catalogues, and compile them.
 
 `make messages` runs this. A text is extracted if the code marks it (`tr`, `trn`, `N_`, `Message`),
-counts with it (`counted`, `place_of`), or declares it where code finds it: the glossary, the
-lessons, the examples of the menu, the words in a component's HTML and scripts.
+counts with it (`counted`, `place_of`), or declares it where code finds it: options, settings, the
+glossary, lessons, the examples of the menu, the words in a component's HTML and scripts.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from ..decoding.shaping.config import SETTINGS
 from ..installation import ROOT
 from .browser_texts import html_texts, script_texts
 from .catalogue import DOMAIN, ENGLISH, LANGUAGES, LOCALES
+from .message import Message as Declared
 
 # A text, or its singular and its plural.
 MessageId: TypeAlias = str | tuple[str, str]
@@ -37,6 +38,8 @@ def texts() -> Iterator[tuple[MessageId, str]]:
     """Yield every text with its file."""
     for path, tree in _python():
         yield from _of(path, _of_python(tree))
+        if path.is_relative_to(ROOT / "core" / "cli"):
+            yield from _of(path, _of_options(tree))
     yield from browser_texts()
     yield from _of(ROOT / "core/decoding/methods.py", _of_settings())
     for path in sorted((ROOT / "assets" / "lessons").glob("*.yaml")):
@@ -69,6 +72,8 @@ def _of_settings() -> Iterator[str]:
         config = method.config
         yield from (config.method.replace("_", " "), config.words, method.against_model)
         yield from (field.name.replace("_", " ") for field in fields(config))
+        helps = (field.metadata.get("help", "") for field in fields(config))
+        yield from (text for text in helps if not isinstance(text, Declared) or not text.values)
     for names in CHOICES.values():
         yield from (name.replace("_", " ") for name in sorted(names))
     for spec in SETTINGS.values():
@@ -121,6 +126,16 @@ def _of_call(call: ast.Call) -> Iterator[MessageId]:
     elif (owner, name) == ("", "table") and given:
         columns = given[0].split() or [_text(item) for item in getattr(call.args[0], "elts", ())]
         yield from (column.replace("_", " ") for column in columns)
+
+
+def _of_options(tree: ast.AST) -> Iterator[str]:
+    """Yield the help of a command's options, and the titles of their groups."""
+    for call in ast.walk(tree):
+        name = getattr(getattr(call, "func", None), "attr", "")
+        if isinstance(call, ast.Call) and name == "add_argument":
+            yield from (_text(word.value) for word in call.keywords if word.arg == "help")
+        elif isinstance(call, ast.Call) and name == "add_argument_group":
+            yield _text(call.args[0])
 
 
 def _places(what: str) -> Iterator[str]:

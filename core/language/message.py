@@ -21,8 +21,8 @@ _RULES = {"ja": without_gaps, "ko": with_particles}
 class Message(str):
     """English text that remembers its template and values, so that `tr` can translate it.
 
-    It equals its English text: logs, files, the command line and the endpoint get that. An error's
-    text is one, as the code that raises it doesn't know who reads it.
+    It equals its English text: logs, files and the endpoint get that. An error's text is one, as
+    the code that raises it doesn't know who reads it.
 
     Args:
         template: the text with the names of its values in braces; a text without values is taken

@@ -21,6 +21,7 @@ from ..decoding.protocol import OnLogits
 from ..language import N_, Message
 from .fused.check import fused_step
 from .fused.step import MOST_TOKENS
+from .heads.own import BringsHead
 from .replacing import converted_copy, replaced
 from .running import facts
 from .running.cache import GrowingCache
@@ -38,7 +39,7 @@ _COPYING = Lock()
 CHUNK_BYTES = 64 * 2**20  # Of float32 logits that the prompt's processing holds at a time.
 
 
-class TransformersModel(Tokenizing):
+class TransformersModel(Tokenizing, BringsHead):
     """A loaded model with its tokenizer; forwards run from one thread at a time.
 
     Args:
@@ -317,8 +318,7 @@ class TransformersModel(Tokenizing):
         output = self.hf_model(input_ids=ids, return_dict=True, **options)
         if hidden is not None:
             hidden.append(output.hidden_states[-1].to("cpu", torch.float32))
-        logits: torch.Tensor = output.logits
-        return logits[:, -keep:].to("cpu", torch.float32)
+        return cast(torch.Tensor, output.logits)[:, -keep:].to("cpu", torch.float32)
 
     def plain_forwards(self) -> AbstractContextManager[None]:
         """Meanwhile every forward goes through transformers' own modules, which can be watched."""

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..decoding.errors import ConfigError, ModelError
+from ..language import Message
 from ..models.remote.address import FORMS, is_remote, read_address
 from ..models.remote.keys import keys_in
 
@@ -94,8 +95,12 @@ def _hosts(text: str) -> tuple[str, ...]:
     hosts = tuple(entry.lower().strip("[]") for entry in _entries(text))
     if wrong := [host for host in hosts if not _HOST.fullmatch(host)]:
         raise ConfigError(
-            f"{variable('hosts')} names hosts without scheme and port, such as "
-            f"explorer.example.org or *.example.org, got {wrong[0]!r}."
+            Message(
+                "{variable} names hosts without scheme and port, such as explorer.example.org or "
+                "*.example.org, got {given!r}.",
+                variable=variable("hosts"),
+                given=wrong[0],
+            )
         )
     return hosts
 
@@ -104,7 +109,11 @@ def _origins(name: str, text: str) -> tuple[str, ...]:
     origins = tuple(entry.lower().rstrip("/") for entry in _entries(text))
     if wrong := [origin for origin in origins if not _ORIGIN.fullmatch(origin)]:
         raise ConfigError(
-            f"{variable(name)} names origins such as https://blog.example.org, got {wrong[0]!r}."
+            Message(
+                "{variable} names origins such as https://blog.example.org, got {given!r}.",
+                variable=variable(name),
+                given=wrong[0],
+            )
         )
     return origins
 
@@ -116,14 +125,21 @@ def _models(text: str) -> Mapping[str, str]:
         fits = _NAME.fullmatch(name) and folder if equals else _HUB_ID.fullmatch(entry)
         if not fits:
             raise ConfigError(
-                f"{variable('models')} lists hub ids (OWNER/NAME), and folders and addresses of "
-                f"servers by a name (NAME=FOLDER, NAME={FORMS.split(',')[0]}), got {entry!r}."
+                Message(
+                    "{variable} lists hub ids (OWNER/NAME), and folders and addresses of servers "
+                    "by a name (NAME=FOLDER, NAME={form}), got {given!r}.",
+                    variable=variable("models"),
+                    form=FORMS.split(",")[0],
+                    given=entry,
+                )
             )
         try:
             if is_remote(folder):
                 read_address(folder)
         except ModelError as error:
-            raise ConfigError(f"{variable('models')}: {error}") from None
+            raise ConfigError(
+                Message("{variable}: {error}", variable=variable("models"), error=error)
+            ) from None
         models[name] = os.path.expanduser(folder) if equals else entry
     return MappingProxyType(models)
 
@@ -134,22 +150,32 @@ def read_keys(text: str, name: str = variable("api_keys")) -> tuple[str, ...]:
     # An error must not say a key.
     if not all(_KEY.fullmatch(key) for key in keys):
         raise ConfigError(
-            f"{name} holds keys of 16 to 200 letters, digits and - _ . = + /, with "
-            "commas between them."
+            Message(
+                "{name} holds keys of 16 to 200 letters, digits and - _ . = + /, with commas "
+                "between them.",
+                name=name,
+            )
         )
     return keys
 
 
 def _switch(name: str, text: str) -> bool:
     if text.lower() not in _YES + _NO:
-        raise ConfigError(f"{variable(name)} is 1 or 0, got {text!r}.")
+        raise ConfigError(
+            Message("{variable} is 1 or 0, got {given!r}.", variable=variable(name), given=text)
+        )
     return text.lower() in _YES
 
 
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) > MOST_WORKERS:
         raise ConfigError(
-            f"{variable('workers')} is a number from 0 to {MOST_WORKERS}, got {text!r}."
+            Message(
+                "{variable} is a number from 0 to {most}, got {given!r}.",
+                variable=variable("workers"),
+                most=MOST_WORKERS,
+                given=text,
+            )
         )
     return int(text)
 

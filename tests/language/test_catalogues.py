@@ -24,8 +24,10 @@ CONVERTED = (
     *("core/lessons/", "assets/lessons/"),
     *("core/figures/beam/", "core/figures/reasoning/", "core/figures/lab/"),
     *("pages/ui/beam/", "pages/ui/reasoning/", "pages/ui/lab/"),
-    # Errors, declarations and checks; the endpoint and the command line stay English.
+    # Errors, declarations and checks; the endpoint stays English.
     *("core/decoding/", "core/evaluation/", "core/export/", "core/models/", "core/traces/"),
+    # The command line.
+    *("core/cli/", "core/server/settings.py", "core/server/api/serve.py"),
     # The pages' scripts, and the rooms.
     *(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py")),
     *("pages/ui/classroom/", "pages/ui/compare/", "pages/ui/course/", "pages/ui/decode/"),

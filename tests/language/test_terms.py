@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
 
 from core.installation import ROOT
-from core.language.catalogue import SCRIPT_TEXTS
-from core.language.make_messages import stored
+from core.language.make_messages import browser_texts, stored
 
 LANGUAGES = ("ja", "ko")
 # A row of the table of rejected words in docs/locales.md: language, word used, words not used.
@@ -143,7 +141,7 @@ def test_a_space_stands_on_both_sides_of_a_value_in_a_japanese_sentence() -> Non
     """`without_gaps` drops it where the value is Japanese itself; scripts don't, and a value of
     theirs has a space only if it is a number or a name.
     """
-    scripts = set(json.loads(SCRIPT_TEXTS.read_text("utf-8")))
+    scripts = {text for text, _ in browser_texts()}
     letters = "ぁ-ゖァ-ヺ一-鿿"
     close = re.compile(rf"(?<!nbsp)\}}[{letters}]|[{letters}]\{{(?!nbsp)")
     wrong = [form for text, form in texts("ja") if text not in scripts and close.search(form)]

@@ -8,9 +8,11 @@ import pytest
 import torch
 
 from core import BeamSearch, Greedy, check, collect
-from core.models.registry import load_model
+from core.models.inside import attention, logit_lens
+from core.models.registry import load_model, load_reward_model
 from core.models.transformers_model import TransformersModel
 from tests.models.builders import random_model, tiny_tokenizer
+from tests.models.every_method import RUNS, failed_checks
 
 pytestmark = pytest.mark.skipif(
     not torch.cuda.is_available(), reason="no GPU here: device='cuda' is not tried"
@@ -66,3 +68,29 @@ def test_bfloat16_runs_through_transformers() -> None:
     assert model._fused is None and model.supports_cache
     trace = collect(model, IDS[:8], Greedy(max_new_tokens=8))
     assert trace.dtype == "bfloat16" and all(outcome.passed for outcome in check(trace))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("name", RUNS)
+def test_every_method_runs_there_and_is_proved(name: str, dtype: str) -> None:
+    assert failed_checks(RUNS[name], device="cuda", dtype=dtype) == []
+
+
+def test_the_page_inside_reads_it_there(model: Any, on_cpu: Any) -> None:
+    lens, expected = logit_lens(model, IDS[:12]), logit_lens(on_cpu, IDS[:12])
+    assert [p.cells[-1].token_id for p in lens.positions] == [
+        p.cells[-1].token_id for p in expected.positions
+    ]
+    weights, others = attention(model, IDS[:12], 11), attention(on_cpu, IDS[:12], 11)
+    torch.testing.assert_close(
+        torch.tensor(weights.weights), torch.tensor(others.weights), rtol=0, atol=1e-4
+    )
+
+
+def test_a_reward_model_scores_there() -> None:
+    texts = [" 19", " 20"]
+    scores = [
+        load_reward_model("embedded:reward", device=device).score("What is 12 + 7?", texts)
+        for device in ("cuda", "cpu")
+    ]
+    torch.testing.assert_close(*map(torch.tensor, scores), rtol=0, atol=1e-3)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from ...decoding.config import MethodConfig
-from ...decoding.counting import counted, nth
+from ...decoding.counting import at_step, counted, nth
 from ...decoding.errors import ConfigError
 from ...decoding.files import write_file
 from ...decoding.record.forks import MOST_GROWN
-from ...decoding.record.steps import Candidate, TokenStep
+from ...decoding.record.steps import TokenStep
 from ...decoding.record.trace import Trace
 from ...decoding.record.tree import MAX_RUNS, RunTree
 from ...decoding.validation import brief
+from ...language import N_, Message, tr
 from ..method import stream
+from ..new_tokens import candidates_of, tokens_of, with_seed
 from ..output import require_writable, say, say_written, writing, written
 from .check import load_as
 from .decode import interrupted_by_user, print_summary
@@ -82,12 +81,23 @@ def run(args: Namespace) -> int:
     tree = _read(args.file)
     place = len(tree.branches) - 1 if args.number is None else args.number - 1
     if not 0 <= place < len(tree.branches):
-        raise ConfigError(f"--run names run {args.number}, and the file has {len(tree.branches)}.")
+        raise ConfigError(
+            Message(
+                "--run names run {number}, and the file has {runs}.",
+                number=args.number, runs=len(tree.branches),
+            )
+        )  # fmt: skip
     parent = tree.branches[place].trace
     if (args.at is None) != (args.forks is not None):
-        raise ConfigError("Name a step with --at, or list the fork points with --forks.")
+        raise ConfigError(N_("Name a step with --at, or list the fork points with --forks."))
     if args.depth is not None and args.above is None:
-        raise ConfigError("--depth does nothing without --above; give both.")
+        raise ConfigError(
+            Message(
+                "{option} does nothing without {other}; give both.",
+                option="--depth",
+                other="--above",
+            )
+        )
     if args.forks is not None:
         return _list_forks(args, tree, place)
     if args.top is not None or args.above is not None:
@@ -125,19 +135,28 @@ def _grow(args: Namespace, tree: RunTree, place: int) -> int:
 
     option = "--above" if args.top is None else "--top"
     if args.top is not None and not 2 <= args.top <= MOST_GROWN:
-        raise ConfigError(f"--top takes 2 to {MOST_GROWN} tokens, got {args.top}.")
+        raise ConfigError(
+            Message("--top takes 2 to {most} tokens, got {given}.", most=MOST_GROWN, given=args.top)
+        )
     if args.tree is None:
-        raise ConfigError(f"{option} writes its runs to a tree: name its file with --tree.")
+        raise ConfigError(
+            Message("{option} writes its runs to a tree: name its file with --tree.", option=option)
+        )
     _require_own_dice(args, option)
     parent, at = tree.branches[place].trace, args.at - 1
-    candidates = sorted(_candidates(args, parent), key=lambda candidate: candidate.rank)
+    candidates = sorted(candidates_of(args, parent), key=lambda candidate: candidate.rank)
     ids = [c.token_id for c in candidates[: args.top] if c.token_id != parent.token_ids[at]]
     _require_room(args, tree, 1 if args.top is None else len(ids))
     model = _load(args, parent)
     with interrupted_by_user() as interrupted:
         if args.top is None:
             room = MAX_RUNS - len(tree.branches)
-            say(f"[at most {counted(room, 'run')}, of {counted(len(candidates), 'candidate')}]")
+            say(
+                tr(
+                    "[at most {runs}, of {candidates}]",
+                    runs=counted(room, "run"), candidates=counted(len(candidates), "candidate"),
+                )
+            )  # fmt: skip
             grown = grow_above_checked(
                 model,
                 parent,
@@ -156,7 +175,7 @@ def _grow(args: Namespace, tree: RunTree, place: int) -> int:
     first = len(tree.branches)
     for run in grown:
         step = run.trace.token_steps[run.at_step]
-        say(f"[step {nth(step.index)}, {brief(step.chosen.text)}: {_forced(step, model)}]")
+        _say_forced(step, model)
         print(run.trace.text, flush=True)
         source = place if run.parent is None else first + run.parent
         tree = tree.grown(source, run.at_step, run.trace, visible_token(step.chosen.text, 40))
@@ -167,7 +186,10 @@ def _grow(args: Namespace, tree: RunTree, place: int) -> int:
 def _require_own_dice(args: Namespace, option: str) -> None:
     if args.json or args.seed is not None:
         raise ConfigError(
-            f"{option} makes runs with the run's own seed: leave out --json and --seed."
+            Message(
+                "{option} makes runs with the run's own seed: leave out --json and --seed.",
+                option=option,
+            )
         )
 
 
@@ -176,8 +198,13 @@ def _require_room(args: Namespace, tree: RunTree, runs: int) -> None:
     room = MAX_RUNS - len(tree.branches)
     if args.tree is not None and runs > room:
         raise ConfigError(
-            f"A tree holds {MAX_RUNS} runs, and this one has room for {counted(room, 'run')} more, "
-            f"not for {runs}: leave out --tree, or make fewer."
+            Message(
+                "A tree holds {most} runs, and this one has room for {room} more, not for {runs}: "
+                "leave out --tree, or make fewer.",
+                most=MAX_RUNS,
+                room=counted(room, "run"),
+                runs=runs,
+            )
         )
 
 
@@ -186,8 +213,10 @@ def _load(args: Namespace, parent: Trace) -> Any:
     model = load_as(parent.dtype, _model_of(args, parent), args)
     if args.tree is not None and model.model_id != parent.model_id:
         raise ConfigError(
-            f"--tree keeps runs of one model, {brief(parent.model_id)}; leave it out, or name that "
-            "model."
+            Message(
+                "--tree keeps runs of one model, {model}; leave it out, or name that model.",
+                model=brief(parent.model_id),
+            )
         )
     return model
 
@@ -204,17 +233,25 @@ def _list_forks(args: Namespace, tree: RunTree, place: int) -> int:
     steps = steps_to_fork(parent, max(args.forks, 0))
     if args.forks > 0 and not steps:
         raise ConfigError(
-            f"This run of {parent.config.words} has no fork points: none of its steps holds a "
-            "second candidate for one token."
+            Message(
+                "This run of {method} has no fork points: none of its steps holds a second "
+                "candidate for one token.",
+                method=Message(parent.config.words),
+            )
         )
     _require_room(args, tree, len(steps))
     model = _load(args, parent)
     total = counted(len(parent.token_steps), "step")
-    say(f"[the second candidate at {len(steps)} of {total}, those with the most entropy]")
+    say(
+        tr(
+            "[the second candidate at {steps} of {total}, those with the most entropy]",
+            steps=len(steps), total=total,
+        )
+    )  # fmt: skip
     with interrupted_by_user() as interrupted:
         points = fork_points_checked(model, parent, steps, should_stop=interrupted)
     for point in by_effect(points):
-        print(f"step {nth(point.at_step)}: {fork_words(point)}", flush=True)
+        print(tr(at_step(point.at_step, fork_words(point))), flush=True)
     if args.tree is not None:
         for point in points:
             name = visible_token(point.other.text, 40)
@@ -231,27 +268,15 @@ def _write(file: str, tree: RunTree) -> None:
     say_written(file)
 
 
-def _candidates(args: Namespace, parent: Trace) -> Sequence[Candidate]:
-    """The candidates of the step of --at."""
-    steps = parent.token_steps
-    if not 1 <= args.at <= len(steps):
-        raise ConfigError(
-            f"--rank, --top and --above read a token's step, and the run has "
-            f"{counted(len(steps), 'such step')}."
-        )
-    step: TokenStep = steps[args.at - 1]
-    return step.candidates
-
-
 def _go_on(args: Namespace, parent: Trace) -> Trace:
     from ... import check
     from ...decoding.autoregressive.branches import branch, single_token_config
 
     config = single_token_config(parent.config)
     if args.seed is not None:
-        config = _with_seed(config, args.seed)
+        config = with_seed(config, args.seed)
     model = _load(args, parent)
-    given = _given(args, parent, model)
+    given = tokens_of(args, parent, model)
     with interrupted_by_user() as interrupted:
         trace = branch(
             model, parent, args.at - 1, given, config=config, on_step=stream,
@@ -259,56 +284,27 @@ def _go_on(args: Namespace, parent: Trace) -> Trace:
         )  # fmt: skip
     print(flush=True)
     for step in trace.token_steps[args.at - 1 :]:
-        if words := _forced(step, model):
-            say(f"[step {nth(step.index)}, {brief(step.chosen.text)}: {words}]")
+        _say_forced(step, model)
     print_summary(trace, ())
     return trace.with_checks(tuple(check(trace)))
 
 
-def _forced(step: TokenStep, model: Any) -> str:
-    """Return the numbers of a given token and the pick that it replaced; else empty."""
+def _say_forced(step: TokenStep, model: Any) -> None:
+    """Print the numbers of a given token and the pick that it replaced, if it is one."""
     from ...figures.base.records import forced_words
 
-    return forced_words(step, text_of=model.token_text)
-
-
-def _with_seed(config: MethodConfig, seed: int) -> MethodConfig:
-    if not hasattr(config, "seed"):
-        raise ConfigError(f"--seed does nothing in {config.words}; leave it out.")
-    changed: Any = config
-    reseeded: MethodConfig = replace(changed, seed=seed)
-    return reseeded
+    if words := forced_words(step, text_of=model.token_text):
+        token = brief(step.chosen.text)
+        say(tr("[step {step}, {token}: {words}]", step=nth(step.index), token=token, words=words))
 
 
 def _model_of(args: Namespace, parent: Trace) -> str:
     """Return the model's name; an untrusted file may only choose an embedded model."""
     if args.model is None and not parent.model_id.startswith("embedded:"):
         raise ConfigError(
-            f"The file names the model {brief(parent.model_id)}; name it with --model to load it."
+            Message(
+                "The file names the model {model}; name it with --model to load it.",
+                model=brief(parent.model_id),
+            )
         )
     return args.model or parent.model_id
-
-
-def _given(args: Namespace, parent: Trace, model: Any) -> Sequence[int]:
-    """Return the ids of the new tokens to put at the step; empty if only the seed changes."""
-    if args.token_id is not None:
-        return list(args.token_id)
-    if args.text is not None:
-        from ...decoding.loop.text import encode_continuation
-
-        if not args.text:
-            raise ConfigError("--text is empty; give the text that stands there.")
-        return encode_continuation(model, args.text)
-    if args.rank is None:
-        if args.seed is None:
-            raise ConfigError(
-                "Nothing differs; give --text, --token-id, --rank, --top, --above or --seed."
-            )
-        return ()
-    candidates = _candidates(args, parent)
-    matches = [c.token_id for c in candidates if c.rank == args.rank]
-    if not matches:
-        raise ConfigError(
-            f"--rank {args.rank} is none of the {len(candidates)} candidates that the step holds."
-        )
-    return matches

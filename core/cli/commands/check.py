@@ -9,6 +9,7 @@ from typing import Any
 from ...decoding.errors import ConfigError
 from ...decoding.unchecked import unchecked_words
 from ...decoding.validation import brief
+from ...language import Message, tr
 from ...models.remote.address import is_remote
 from ..loading import load
 
@@ -28,7 +29,9 @@ def run(args: Namespace) -> int:
         (name for name in ("draft", "dtype", "device") if getattr(args, name) is not None), None
     )
     if args.model is None and ignored:
-        raise ConfigError(f"--{ignored} acts only on a model; add --model.")
+        raise ConfigError(
+            Message("{option} acts only on a model; add --model.", option=f"--{ignored}")
+        )
     from ... import check, read_trace
     from ...decoding.requirements import require_draft
 
@@ -42,19 +45,26 @@ def run(args: Namespace) -> int:
         # The same weights may have two names.
         for name, loaded in ((trace.model_id, model), (trace.draft_id, draft)):
             if loaded is not None and name != loaded.model_id:
-                print(
-                    f"warning: the file calls its model {brief(name)}; the checks are against "
-                    f"{brief(loaded.model_id)}",
-                    file=sys.stderr,
-                )
+                words = tr(
+                    "warning: the file calls its model {name}; the checks are against {model}",
+                    name=brief(name), model=brief(loaded.model_id),
+                )  # fmt: skip
+                print(words, file=sys.stderr)
     checks = check(trace, model, draft)
     for outcome in checks:
-        verdict = "pass" if outcome.passed else "FAIL"
-        numbers = f"{outcome.value:.2g} (at most {outcome.tolerance:.2g})"
-        print(f"{verdict}  {outcome.words}: {numbers}; {outcome.detail}")
+        print(
+            tr(
+                "{verdict}  {check}: {value:.2g} (at most {tolerance:.2g}); {detail}",
+                verdict=tr("pass") if outcome.passed else tr("FAIL"),
+                check=tr(outcome.words),
+                value=outcome.value,
+                tolerance=outcome.tolerance,
+                detail=tr(outcome.detail),
+            )
+        )
     passed = sum(outcome.passed for outcome in checks)
-    print(f"{passed} of {len(checks)} checks passed")
-    print(unchecked_words(trace, checks))
+    print(tr("{passed} of {count} checks passed", passed=passed, count=len(checks)))
+    print(tr(unchecked_words(trace, checks)))
     return 0 if passed == len(checks) else 1
 
 

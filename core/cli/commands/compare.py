@@ -17,8 +17,16 @@ from ...decoding.record.trace import Trace
 from ...decoding.validation import brief
 from ...export.comparison import comparison_json
 from ...figures.base.labels import NBSP, percent
+from ...language import N_, Message, tr
 from ..output import require_writable, say_written, written
 from .check import load_as
+
+_OTHER_LEFT = N_(
+    "{maker} made the left run, and {option} is {model}: name the left run's model by {option}."
+)
+_OTHER_RIGHT = N_(
+    "{maker} made the right run, and {option} is {model}: name the right run's model by {option}."
+)
 
 
 def add(parser: ArgumentParser) -> None:
@@ -94,7 +102,12 @@ def _require_options(args: Namespace) -> None:
         needs["read"] = "json"
     for name, other in needs.items():
         if getattr(args, name) is not None and getattr(args, other) is None:
-            raise ConfigError(f"--{name.replace('_', '-')} takes --{other}; add it.")
+            raise ConfigError(
+                Message(
+                    "{option} takes {other}; add it.",
+                    option=f"--{name.replace('_', '-')}", other=f"--{other}",
+                )
+            )  # fmt: skip
     if args.json is not None:
         require_writable(args.json, "--json")
 
@@ -112,11 +125,9 @@ def _load_maker(option: str, name: str, run: Trace, args: Namespace) -> Any:
     model = load_as(run.dtype, name, args)
     # Without a revision the same weights may have another name.
     if run.model_revision and not made_by(run, model):
-        side = "right" if option == "--right-model" else "left"
-        raise ConfigError(
-            f"{brief(run.model_id)} made the {side} run, and {option} is "
-            f"{brief(model.model_id)}: name the {side} run's model by {option}."
-        )
+        sentence = _OTHER_RIGHT if option == "--right-model" else _OTHER_LEFT
+        names = {"maker": brief(run.model_id), "option": option, "model": brief(model.model_id)}
+        raise ConfigError(Message(sentence, **names))
     if args.draft is None:
         return model
     return WithDraft(model, load_as(run.draft_dtype, args.draft, args))
@@ -141,8 +152,12 @@ def _model_of_right(
         left.model_revision,
     ):
         raise ConfigError(
-            f"{brief(right.model_id)} made the right run, and --model is {brief(model.model_id)}: "
-            "name the right run's model by --right-model."
+            Message(
+                "{maker} made the right run, and --model is {model}: name the right run's model by "
+                "--right-model.",
+                maker=brief(right.model_id),
+                model=brief(model.model_id),
+            )
         )
     same = args.dtype is not None or is_of_dtype(right.dtype, model)
     return model if same else _load_maker("--model", args.model, right, args)
@@ -150,18 +165,23 @@ def _model_of_right(
 
 def _print(left: Trace, right: Trace, parting: Parting) -> None:
     for name, one, other in differences(left, right):
-        print(f"{name}: {one} | {other}")
+        print(f"{tr(name)}: {tr(one)} | {tr(other)}")
     shared = len(left.token_ids) if parting.at is None else parting.at
     if parting.cause != "input":
-        print(f"equal: {counted(shared, 'token')}")
+        print(tr("equal: {tokens}", tokens=counted(shared, "token")))
     for name, rival, trace in zip("AB", parting.rivals, (left, right), strict=False):
-        print(f"token {nth(shared)} of {name} ({trace.config.method}): {_shown(rival)}")
-    print(f"{CAUSES[parting.cause]}. {parting.reason}")
+        print(
+            tr(
+                "token {number} of {run} ({method}): {token}",
+                number=nth(shared), run=name, method=trace.config.method, token=_shown(rival),
+            )
+        )  # fmt: skip
+    print(tr("{cause}. {reason}", cause=Message(CAUSES[parting.cause]), reason=parting.reason))
 
 
 def _shown(rival: PartedToken) -> str:
     probs = [
-        "not recorded" if prob is None else percent(prob).replace(NBSP, " ")
+        tr("not recorded") if prob is None else percent(prob).replace(NBSP, " ")
         for prob in (rival.left_prob, rival.right_prob)
     ]
     return f"{rival.text!r} ({' | '.join(probs)})"

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ...decoding.config import MethodConfig
 from ...decoding.errors import ConfigError, PromptError
 from ...decoding.record.trace import Trace
+from ...language import N_, Message, tr
 from ...traces.bounded_file import text_of
 from ..loading import load
 from ..method import MethodOptions, options_of
@@ -21,6 +22,10 @@ from ..output import require_writable, say, say_written, writing, written
 
 # Limit on the characters read from stdin, which may never end.
 MAX_PROMPT = 10_000_000
+_SPEED = N_("{run}, {tokens} after the first in {seconds:.2f} s: {speed:.0f} tokens/s")
+_SPEED_OF_ROUNDS = N_(
+    "{run}, {tokens} after the first round in {seconds:.2f} s: {speed:.0f} tokens/s"
+)
 
 
 class DecodeArguments(NamedTuple):
@@ -46,7 +51,7 @@ def add(parser: ArgumentParser) -> None:
 
 def add_request(parser: ArgumentParser) -> None:
     """Add the options for the model, the prompt and the decoding settings."""
-    add_prompt(parser, "the text to continue; - reads stdin")
+    add_prompt(parser, N_("the text to continue; - reads stdin"))
     add_options(parser)
 
 
@@ -132,7 +137,7 @@ def carry_out(
     if trace.finish_reason != "cancelled":
         return RunOutcome(trace, 0)
     if interrupted():
-        say("stopped")
+        say(tr("stopped"))
     return RunOutcome(trace, 130 if interrupted() else 2)
 
 
@@ -173,47 +178,50 @@ def prompt_of(args: Namespace) -> str:
         ConfigError: a system prompt is given without a chat.
     """
     if args.system and not args.chat:
-        raise ConfigError("--system acts only in a chat; add --chat.")
+        raise ConfigError(N_("--system acts only in a chat; add --chat."))
     try:
         text = _stdin() if args.prompt == "-" else args.prompt
         # Bytes from a shell that are no UTF-8 arrive as halves of surrogate pairs.
         f"{text}{args.system}".encode()
     except UnicodeError:
-        raise PromptError("The prompt is not UTF-8 text; convert it first.") from None
+        raise PromptError(N_("The prompt is not UTF-8 text; convert it first.")) from None
     if not text:
-        raise PromptError("The prompt is empty: write at least one word.")
+        raise PromptError(N_("The prompt is empty: write at least one word."))
     return str(text)
 
 
 def _stdin() -> str:
     if sys.stdin is None:
-        raise PromptError("Standard input is closed; give the prompt itself in place of -.")
+        raise PromptError(N_("Standard input is closed; give the prompt itself in place of -."))
     # UTF-8 takes at most four bytes per character. On Windows, lines in a pipe end with CR and LF.
     text = text_of(sys.stdin.buffer.read(4 * MAX_PROMPT + 1)).replace("\r\n", "\n")
     if "\0" in text:
         raise PromptError(
-            "The prompt is text with NUL characters; convert it to UTF-8, or give UTF-16 its byte "
-            "order mark."
+            N_(
+                "The prompt is text with NUL characters; convert it to UTF-8, or give UTF-16 its "
+                "byte order mark."
+            )
         )
     if len(text) > MAX_PROMPT:
         raise PromptError(
-            f"The prompt has more than {MAX_PROMPT:,} characters; give a shorter one."
+            Message(
+                "The prompt has more than {most:,} characters; give a shorter one.", most=MAX_PROMPT
+            )
         )
     return text.removesuffix("\n")
 
 
 def print_summary(trace: Trace, notes: tuple[str, ...]) -> None:
-    for note in (*trace.notes, *notes):
-        print(note, file=sys.stderr)
-    rate, speed = "", trace.tokens_per_second
-    if speed:
-        first = "first round" if trace.rounds else "first"
-        rate = (
-            f", {trace.later_tokens} after the {first} in {trace.timings.decode:.2f} s: "
-            f"{speed:.0f} tokens/s"
-        )
-    print(
-        f"[{len(trace.token_ids)} tokens after a prompt of {len(trace.prompt_ids)}, "
-        f"finish reason {trace.finish_reason}{rate}]",
-        file=sys.stderr,
-    )
+    """Print the notes, the lengths, the finish reason and the speed of a run on stderr."""
+    for note in (*(note.words for note in trace.notes), *notes):
+        print(tr(note), file=sys.stderr)
+    words = tr(
+        "{tokens} tokens after a prompt of {prompt}, finish reason {reason}",
+        tokens=len(trace.token_ids), prompt=len(trace.prompt_ids), reason=trace.finish_reason,
+    )  # fmt: skip
+    if speed := trace.tokens_per_second:
+        words = tr(
+            _SPEED_OF_ROUNDS if trace.rounds else _SPEED,
+            run=words, tokens=trace.later_tokens, seconds=trace.timings.decode, speed=speed,
+        )  # fmt: skip
+    print(f"[{words}]", file=sys.stderr)

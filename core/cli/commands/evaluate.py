@@ -5,12 +5,19 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from ...language import N_, Message, tr
 from ..loading import load
 from ..output import require_writable, say, written
 from ..spreading import add_workers, in_flight, pool_of, progress_of, workers_of
+from ..table import interval_words, percent_words, print_table
 
 if TYPE_CHECKING:
     from ...evaluation.plan.types import Evaluation
+
+_HEADS = (
+    *(N_("way"), N_("right"), N_("95 % interval"), N_("F1"), N_("tokens"), N_("target forwards")),
+    *(N_("draft forwards"), N_("draft accepted"), N_("seconds"), N_("leaks")),
+)
 
 
 def add(parser: ArgumentParser) -> None:
@@ -58,9 +65,9 @@ def _evaluate(args: Namespace, out: str) -> int:
     models = loaded(plan, lambda name: load(name, args.dtype, args.device))
     rewards = load_reward_model(plan.reward) if plan.reward else None
     if rewards is not None and rewards.described:
-        say(rewards.described)
+        say(tr(rewards.described))
     for sentence in warnings(plan, models):
-        say(sentence)
+        say(tr(sentence))
     show = progress_of(plan.total)
     if pool := pool_of(args, models.values()):
         plan = with_revisions(plan, models, rewards)
@@ -75,7 +82,7 @@ def _evaluate(args: Namespace, out: str) -> int:
     _print_results(done)
     failed = failures(done)
     for way in failed:
-        say(way.sentence)
+        say(tr(way.sentence))
     return 1 if failed else 0
 
 
@@ -84,29 +91,47 @@ def _print_results(evaluation: Evaluation) -> None:
     from ...evaluation.votes.best_of import by_samples, of_way
     from ...figures.reasoning.compare import RULE_WORDS
 
-    ways = results(evaluation)
-    wide = max((len(way.way) for way in ways), default=0)
-    print(
-        f"{'way':<{wide}}   right  95 % interval       F1  tokens  target forwards  draft forwards"
-        "  draft accepted  seconds  leaks"
+    print_table(
+        [tr(head) for head in _HEADS],
+        [
+            (
+                way.way,
+                percent_words(way.correct.percent),
+                interval_words(way.correct),
+                f"{way.f1:.3f}",
+                f"{way.tokens:.1f}",
+                f"{way.forwards:.1f}",
+                f"{way.draft_forwards:.1f}",
+                "" if way.acceptance is None else percent_words(100 * way.acceptance),
+                f"{way.seconds:.3f}",
+                str(way.leaks),
+            )
+            for way in results(evaluation)
+        ],
+        to_left=[0, 2],
     )
-    for way in ways:
-        low, high = 100 * way.correct.low, 100 * way.correct.high
-        accepted = "" if way.acceptance is None else f"{100 * way.acceptance:.1f} %"
-        print(
-            f"{way.way:<{wide}}  {way.correct.percent:>5.1f} %  {low:>5.1f} to {high:>5.1f} %"
-            f"  {way.f1:>5.3f}  {way.tokens:>6.1f}  {way.forwards:>15.1f}"
-            f"  {way.draft_forwards:>14.1f}  {accepted:>14}  {way.seconds:>7.3f}  {way.leaks:>5}"
-        )
     for planned in evaluation.plan.ways:
         for point in by_samples(of_way(evaluation, planned.name)) if planned.samples > 1 else ():
-            low, high = 100 * point.correct.low, 100 * point.correct.high
             print(
-                f"{planned.name}, {point.samples} samples, {RULE_WORDS[point.rule]}: "
-                f"{point.correct.percent:.1f} %  {low:.1f} to {high:.1f} %"
+                tr(
+                    "{way}, {samples} samples, {rule}: {percent:.1f} %  {low:.1f} to {high:.1f} %",
+                    way=planned.name,
+                    samples=point.samples,
+                    rule=Message(RULE_WORDS[point.rule]),
+                    percent=point.correct.percent,
+                    low=100 * point.correct.low,
+                    high=100 * point.correct.high,
+                )
             )
     for pair in all_paired(evaluation):
         print(
-            f"{pair.other} against {pair.one}: only the first right {pair.second}, only the "
-            f"second {pair.first}, McNemar's exact p = {pair.p_value:.3g}"
+            tr(
+                "{other} against {one}: only the first right {second}, only the second {first}, "
+                "McNemar's exact p = {p_value:.3g}",
+                other=pair.other,
+                one=pair.one,
+                second=pair.second,
+                first=pair.first,
+                p_value=pair.p_value,
+            )
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ...decoding.errors import FigureError
 from ...decoding.files import write_file
 from ...figures.journal.journals import JOURNALS
+from ...language import N_, Message, use
 from .. import output
 
 if TYPE_CHECKING:
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 
 THEMES = ("light", "dark", "grey")
 _ENDINGS = (".svg", ".pdf", ".png", ".csv", ".html")
-_NAMED = f"{', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}"
+# Both ends of a picture's texts: an option, and its help.
+_DRAWN = {
+    "title": N_("draw the title in the picture; by default it is, but not for a journal"),
+    "caption": N_("draw the caption in the picture; by default it is, but not for a journal"),
+}
 
 
 def add(parser: ArgumentParser) -> None:
@@ -37,7 +42,10 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help=f"{_NAMED} (a page with the figure); all: a .zip; - is stdout, as SVG or .zip",
+        help=N_(
+            ".svg, .pdf, .png, .csv or .html (a page with the figure); all: a .zip; - is stdout, "
+            "as SVG or .zip"
+        ),
     )
     parser.add_argument(
         "--step",
@@ -63,13 +71,22 @@ def add(parser: ArgumentParser) -> None:
         help="a .html takes Plotly's script from a file beside it, which is written too",
     )
     parser.add_argument("--transparent", action="store_true", help="nothing behind the figure")
-    for text in ("title", "caption"):
-        sentence = f"draw the {text} in the picture; by default it is, but not for a journal"
-        parser.add_argument(f"--{text}", action=BooleanOptionalAction, help=sentence)
+    output.add_language(parser)
+    for text, words in _DRAWN.items():
+        parser.add_argument(f"--{text}", action=BooleanOptionalAction, help=words)
 
 
 def run(args: Namespace) -> int:
     """List the figures of a file, or write one, or several as panels."""
+    with use(args.lang):
+        wrote = _write(args)
+    if wrote:
+        output.say_written(args.out)
+    return 0
+
+
+def _write(args: Namespace) -> bool:
+    """List the figures and return False, or write them and return True."""
     from ...export.catalog import entries_of
     from ...export.panels import Panels
     from ...export.stored import read_stored
@@ -92,16 +109,20 @@ def run(args: Namespace) -> int:
     entries = {entry.name: entry for entry in entries_of(stored.content)}
     step = None if args.step is None else args.step - 1
     if args.figure not in (None, "all") and not set(names) <= entries.keys():
-        raise FigureError(f"This file has the figures {', '.join(entries)}; all takes every one.")
+        raise FigureError(
+            Message(
+                "This file has the figures {names}; all takes every one.", names=", ".join(entries)
+            )
+        )
     if step is not None and not any(entry.unit for entry in entries.values()):
-        raise FigureError("This file's figures have no steps; leave --step out.")
+        raise FigureError(N_("This file's figures have no steps; leave --step out."))
     for name in [name for name in names if name in entries] or list(entries)[:1]:
         entries[name].require(step)
     if args.figure is None:
         print("\n".join(entries))
-        return 0
+        return False
     if args.out is None:
-        raise FigureError("Say with --out where the figure is written to, such as figure.pdf.")
+        raise FigureError(N_("Say with --out where the figure is written to, such as figure.pdf."))
     output.require_writable(args.out, "--out")
     theme = THEME_OF[args.theme] if args.theme else None
     suffix = ".zip" if args.figure == "all" else ".svg"
@@ -115,8 +136,7 @@ def run(args: Namespace) -> int:
             _save_all(stored, parts, theme or LIGHT, paper, out)
         else:
             _save_one(entries[args.figure].part(step, paper), theme, paper, out, shared=args.shared)
-    output.say_written(args.out)
-    return 0
+    return True
 
 
 def _save_one(
@@ -129,7 +149,12 @@ def _save_one(
 
     ending = out.suffix.lower()
     if ending not in _ENDINGS:
-        raise FigureError(f"A figure is saved as {_NAMED}, not as {out.name[:60]!r}.")
+        raise FigureError(
+            Message(
+                "A figure is saved as .svg, .pdf, .png, .csv or .html, not as {name!r}.",
+                name=out.name[:60],
+            )
+        )
     if ending == ".csv":
         write_file(out, table_file(part, paper))
         return
@@ -156,7 +181,9 @@ def _save_all(stored: StoredFile, parts: list[Part], theme: Theme, paper: Paper,
     from ...export.drawing.chrome import svgs
 
     if out.suffix.lower() != ".zip":
-        raise FigureError(f"All figures go into a .zip, not into {out.name[:60]!r}.")
+        raise FigureError(
+            Message("All figures go into a .zip, not into {name!r}.", name=out.name[:60])
+        )
     archive = Archive(stored.subject(), paper, tables=stored.tables())
     drawn = [part.figure(theme, paper) for part in parts]
     for part, figure, raw in zip(parts, drawn, svgs(drawn), strict=True):

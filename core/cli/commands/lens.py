@@ -7,6 +7,8 @@ from argparse import ArgumentParser, Namespace
 from ...decoding.counting import nth
 from ...decoding.errors import ConfigError
 from ...decoding.inside.types import Attention, Lens
+from ...language import N_, Message, tr
+from ...language.columns import left, right
 from ..loading import load
 from ..output import quoted
 from . import decode
@@ -17,7 +19,7 @@ _CELL, _NAME = 15, 14
 
 def add(parser: ArgumentParser) -> None:
     """Add the command's options."""
-    decode.add_prompt(parser, "the text to read; - reads stdin")
+    decode.add_prompt(parser, N_("the text to read; - reads stdin"))
     parser.add_argument(
         "--attention",
         type=int,
@@ -37,7 +39,11 @@ def run(args: Namespace) -> int:
     ids = encode_prompt(model, decode.put(model, text, args))
     if args.attention is not None and not 1 <= args.attention <= len(ids):
         raise ConfigError(
-            f"--attention is a position of this prompt, from 1 to {len(ids)}, got {args.attention}."
+            Message(
+                "--attention is a position of this prompt, from 1 to {most}, got {given}.",
+                most=len(ids),
+                given=args.attention,
+            )
         )
     _print_lens(logit_lens(model, ids))
     if args.attention is not None:
@@ -47,11 +53,11 @@ def run(args: Namespace) -> int:
 
 def _print_lens(lens: Lens) -> None:
     embedding, *layers = lens.layers
-    names = ["token", embedding, *(f"after {name}" for name in layers), "next", "decided"]
-    print("   at  " + _row(names))
+    names = [tr("token"), tr(embedding), *(tr("after {layer}", layer=name) for name in layers)]
+    print(f"{right(tr('at'), 5)}  {_row([*names, tr('next'), tr('decided')])}")
     for at, position in enumerate(lens.positions):
         cells = [f"{quoted(cell.text)} {cell.prob:4.0%}" for cell in position.cells]
-        decided = "never" if position.decided is None else lens.layers[position.decided]
+        decided = tr("never") if position.decided is None else tr(lens.layers[position.decided])
         print(
             f"{nth(at):5}  "
             + _row(
@@ -62,7 +68,10 @@ def _print_lens(lens: Lens) -> None:
 
 def _print_attention(attention: Attention) -> None:
     where = nth(attention.position)
-    print(f"\nPosition {where} looks at (by layer and head, the three largest weights):")
+    words = tr(
+        "Position {number} looks at (by layer and head, the three largest weights):", number=where
+    )
+    print(f"\n{words}")
     for layer, heads in enumerate(attention.weights, start=1):
         for head, row in enumerate(heads, start=1):
             places = sorted(range(len(row)), key=row.__getitem__, reverse=True)[:3]
@@ -74,4 +83,4 @@ def _print_attention(attention: Attention) -> None:
 
 def _row(cells: list[str]) -> str:
     first, *others = cells
-    return " ".join([first.ljust(_NAME), *(cell.ljust(_CELL) for cell in others)]).rstrip()
+    return " ".join([left(first, _NAME), *(left(cell, _CELL) for cell in others)]).rstrip()

@@ -20,9 +20,11 @@ from ...decoding.many.plan import (
 )
 from ...decoding.many.types import ManyRuns
 from ...decoding.record.trace import Trace
+from ...language import N_, Message, tr
 from ...traces.many_file import many_jsonl
 from ..loading import load
 from ..output import require_writable, say, say_written, writing, written
+from ..table import percent_words
 from .decode import add_request, interrupted_by_user, put, request_of
 
 
@@ -68,17 +70,19 @@ def run(args: Namespace) -> int:
 
 def _batches(args: Namespace, config: Any) -> tuple[RunBatch, ...]:
     if (args.times is None) == (args.grid is None):
-        raise ConfigError("Say how many runs with --times, or which settings with --grid.")
+        raise ConfigError(N_("Say how many runs with --times, or which settings with --grid."))
     if args.times is not None:
         return again(config, args.times, args.vary or "nothing", dtypes=_dtypes(args))
     if args.vary is not None:
-        raise ConfigError("--vary belongs to --times; a grid varies its own settings.")
+        raise ConfigError(N_("--vary belongs to --times; a grid varies its own settings."))
     knobs = {}
     for text in args.grid:
         name, _, values = text.partition("=")
         name = name.replace("-", "_")
         if name in knobs:
-            raise ConfigError(f"--grid names {name} twice: give all its values in one list.")
+            raise ConfigError(
+                Message("--grid names {name} twice: give all its values in one list.", name=name)
+            )
         knobs[name] = values_in(values)
     return grid(config, knobs)
 
@@ -100,7 +104,8 @@ def _run(args: Namespace, text: str, batches: Sequence[RunBatch]) -> tuple[tuple
 
     def on_trace(trace: Trace) -> None:
         made.append(trace)
-        say(f"[run {len(made)} of {total}: {counted(len(trace.token_ids), 'token')}]")
+        tokens = counted(len(trace.token_ids), "token")
+        say(tr("[run {run} of {total}: {tokens}]", run=len(made), total=total, tokens=tokens))
 
     with interrupted_by_user() as interrupted:
         traces = run_batches(
@@ -122,12 +127,19 @@ def _print(many: ManyRuns) -> None:
 
     print(many_verdict(many))
     for text in many.texts:
+        share = tr("{runs} of {count}", runs=len(text.runs), count=many.count)
         words = runs_words(many, text.runs)
-        print(f"\n[{len(text.runs)} of {many.count}{f': {words}' if words else ''}]")
+        print(f"\n[{share}: {words}]" if words else f"\n[{share}]")
         print(text.trace.text)
     for fork in many.forks:
-        shares = ", ".join(f"{100 * branch.share:.0f} %" for branch in fork.branches[:2])
-        margin, rounding = fork.margin, fork.parting.rounding
-        known = "" if margin is None else f", margin {margin:.2g} nats"
-        measured = "" if rounding is None else f", rounding {rounding:.2g}"
-        print(f"\nfork at token {nth(fork.at)}: {fork_name(fork, 24)} ({shares}{known}{measured})")
+        shares = ", ".join(percent_words(100 * branch.share, ".0f") for branch in fork.branches[:2])
+        if (margin := fork.margin) is not None:
+            shares = tr("{shares}, margin {margin:.2g} nats", shares=shares, margin=margin)
+        if (rounding := fork.parting.rounding) is not None:
+            shares = tr("{shares}, rounding {rounding:.2g}", shares=shares, rounding=rounding)
+        name = fork_name(fork, 24)
+        words = tr(
+            "fork at token {number}: {tokens} ({shares})",
+            number=nth(fork.at), tokens=name, shares=shares,
+        )  # fmt: skip
+        print(f"\n{words}")

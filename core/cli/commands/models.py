@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 
+from ...language import tr
 from ..loading import load
 
 
@@ -26,15 +27,22 @@ def run(args: Namespace) -> int:
     from ...models.places import EMBEDDED_PREFIX, list_diffusion, list_embedded
 
     if args.empty_cache:
-        print(f"[{in_words(empty_cache())} freed]", file=sys.stderr)
+        print(tr("[{size} freed]", size=in_words(empty_cache())), file=sys.stderr)
     if args.load is not None:
         load(args.load)
     for name in list_embedded():
         print(f"{EMBEDDED_PREFIX}{name}")
     for name in list_diffusion():
-        print(f"{EMBEDDED_PREFIX}{name}: fills masks, for --method diffusion")
+        name = f"{EMBEDDED_PREFIX}{name}"
+        print(tr("{name}: fills masks, for --method diffusion", name=name))
     for name, model in PACKAGED.items():
-        print(f"{name}: {model.words}, {'installed' if is_installed(name) else model.command}")
+        state = tr("installed") if is_installed(name) else model.command
+        print(f"{name}: {tr(model.words)}, {state}")
     count, size = cached_bytes()
-    print(f"Converted GGUF files: {count} ({in_words(size)}) in {cache_root()}")
+    print(
+        tr(
+            "Converted GGUF files: {count} ({size}) in {folder}",
+            count=count, size=in_words(size), folder=cache_root(),
+        )
+    )  # fmt: skip
     return 0

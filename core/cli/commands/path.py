@@ -10,14 +10,18 @@ from typing import Any
 
 from ...decoding.errors import ConfigError
 from ...decoding.files import write_file
+from ...language import N_, Message
 from ..output import STDOUT, require_writable, say_written, writing, written
 from . import decode
 
 # Option: help text, and name of the function that returns the file's content.
 _FILES = {
-    "json": ("nested calls as JSON", "as_json"),
-    "otlp": ("OpenTelemetry spans as OTLP/JSON, for Jaeger or any collector", "as_otlp"),
-    "chrome": ("a Chrome trace, for Perfetto", "as_chrome"),
+    "json": (N_("write nested calls as JSON here; - is stdout"), "as_json"),
+    "otlp": (
+        N_("write OpenTelemetry spans as OTLP/JSON, for Jaeger or any collector here; - is stdout"),
+        "as_otlp",
+    ),
+    "chrome": (N_("write a Chrome trace, for Perfetto here; - is stdout"), "as_chrome"),
 }
 
 
@@ -26,7 +30,7 @@ def add(parser: ArgumentParser) -> None:
     decode.add_request(parser)
     group = parser.add_argument_group("the data path")
     for name, (text, _) in _FILES.items():
-        group.add_argument(f"--{name}", metavar="FILE", help=f"write {text} here; - is stdout")
+        group.add_argument(f"--{name}", metavar="FILE", help=text)
     group.add_argument(
         "--depth",
         type=int,
@@ -50,12 +54,12 @@ def add(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Print the calls with arguments, results, files and lines; the text itself goes to stderr."""
     if args.depth < 1:
-        raise ConfigError(f"--depth is at least 1, got {args.depth}.")
+        raise ConfigError(Message("--depth is at least 1, got {given}.", given=args.depth))
     paths = {name: getattr(args, name) for name in _FILES if getattr(args, name) is not None}
     for name, path in paths.items():
         require_writable(path, f"--{name}")
     if list(paths.values()).count(STDOUT) > 1:
-        raise ConfigError("Standard output takes one file: give - to one option only.")
+        raise ConfigError(N_("Standard output takes one file: give - to one option only."))
     from ...traces.data_path import export
     from ...traces.data_path.recorder import record
     from ...traces.data_path.text import as_lines

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from ...decoding.counting import counted, nth
+from ...decoding.counting import counted, nth, sentences
 from ...decoding.errors import ConfigError, ModelError, PromptError
 from ...decoding.files import finite_values, shown, write_file
 from ...decoding.reading.types import (
@@ -32,7 +32,8 @@ from ...decoding.record.trace import Trace
 from ...decoding.shaping.config import SETTINGS, WATERMARKS, Shaping, parts_of
 from ...figures.base.labels import NBSP
 from ...figures.guided.watermark import verdict
-from ...language import Message
+from ...language import N_, Message, tr
+from ...language.columns import left, right, text_columns
 from ...traces.bounded_file import file_bytes, text_of
 from ..loading import load
 from ..method import add_shaping, given
@@ -77,7 +78,7 @@ def run(args: Namespace) -> int:
         if (path := getattr(args, option)) is not None:
             require_writable(path, f"--{option}")
     if args.json == args.trace == "-":
-        raise ConfigError("Only one of --json and --trace can be standard output.")
+        raise ConfigError(N_("Only one of --json and --trace can be standard output."))
     if args.against_dtype is not None and args.against is None:
         # The same weights in another number type.
         args.against = args.model
@@ -93,8 +94,11 @@ def run(args: Namespace) -> int:
     trace = read_text(model, text)
     if trace.finish_reason == "cancelled":
         raise ModelError(
-            f"The reading broke off after {counted(len(trace.token_ids), 'token')}: "
-            f"{' '.join(note.words for note in trace.notes)}"
+            Message(
+                "The reading broke off after {tokens}: {notes}",
+                tokens=counted(len(trace.token_ids), "token"),
+                notes=sentences(*(note.words for note in trace.notes)),
+            )
         )
     followed = pinned(model, trace, pins)
     word = follow_word(model, trace, args.word) if args.word is not None else None
@@ -141,8 +145,13 @@ def _marks_of(args: Namespace) -> Shaping:
 def _watermark(found: Detection) -> str:
     """Return the detector's verdict as a line."""
     low = found.counts[-1] < ENOUGH and (found.z_score or 0) < THRESHOLD
-    few = f"; a low z of fewer than {ENOUGH} tokens proves nothing" if low else ""
-    return f"{SETTINGS[found.name].name}: {verdict(found).replace(NBSP, ' ')}{few}"
+    words = f"{tr(SETTINGS[found.name].name)}: {verdict(found).replace(NBSP, ' ')}"
+    if not low:
+        return words
+    return tr(
+        "{verdict}; a low z of fewer than {enough} tokens proves nothing",
+        verdict=words, enough=ENOUGH,
+    )  # fmt: skip
 
 
 def _score(found: Detection) -> dict[str, Any]:
@@ -167,10 +176,12 @@ def _text_of(args: Namespace) -> str:
         text = text_of(data).removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
         raise PromptError(
-            f"The text file {shown(args.file)} is not UTF-8 text; convert it first."
+            Message(
+                "The text file {file} is not UTF-8 text; convert it first.", file=shown(args.file)
+            )
         ) from None
     if not text:
-        raise PromptError(f"The text file {shown(args.file)} is empty.")
+        raise PromptError(Message("The text file {file} is empty.", file=shown(args.file)))
     return text
 
 
@@ -182,10 +193,11 @@ def _print(
     divergence: ModelDivergence | None,
 ) -> None:
     """Print the table of tokens and the totals."""
-    names = ["surprisal", "rank", "entropy", *(quoted(pin.text) for pin in pins)]
+    names = [tr("surprisal"), tr("rank"), tr("entropy"), *(quoted(pin.text) for pin in pins)]
     names += [quoted(word.word)] if word else []
-    names += ["KL", "favourites"] if divergence else []
-    print("   at  token            " + " ".join(name.rjust(9) for name in names))
+    names += ["KL", tr("favourites")] if divergence else []
+    widths = [max(9, text_columns(name)) for name in names]
+    print(f"{right(tr('at'), 5)}  {left(tr('token'), 16)} {_row(names, widths)}")
     first, probs = len(trace.prompt_ids), word.probs if word else ()
     for token in tokens:
         cells = ["-"] * 3
@@ -201,16 +213,26 @@ def _print(
             row = divergence.tokens[token.place - 1]
             cells += [f"{row.kl:.3g}", _favourites(row)]
         favourite = f"  {token.expected[0].text!r}" if token.expected and not divergence else ""
-        line = " ".join(cell.rjust(9) for cell in cells)
-        print(f"{nth(token.place):5}  {quoted(token.text, 16):16} {line}{favourite}")
+        text = left(quoted(token.text, 16), 16)
+        print(f"{nth(token.place):5}  {text} {_row(cells, widths)}{favourite}")
     print(_summary(totals_of(tokens)))
     if divergence:
         print(
-            f"{divergence.names[1]} against {divergence.names[0]}: mean KL "
-            f"{divergence.mean_kl:.3g} nats, {divergence.flipped} favourites differ"
+            tr(
+                "{other} against {model}: mean KL {kl:.3g} nats, {flipped} favourites differ",
+                other=divergence.names[1],
+                model=divergence.names[0],
+                kl=divergence.mean_kl,
+                flipped=divergence.flipped,
+            )
         )
     for note in trace.notes:
-        say(note.words)
+        say(tr(note.words))
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """Return the cells of a row, which has fewer at the first token, as it is no prediction."""
+    return " ".join(right(cell, width) for cell, width in zip(cells, widths, strict=False))
 
 
 def _favourites(row: TokenDivergence) -> str:
@@ -219,10 +241,15 @@ def _favourites(row: TokenDivergence) -> str:
 
 
 def _summary(totals: ReadingTotals) -> str:
-    return (
-        f"perplexity {totals.perplexity:.4f}, {totals.bits_per_byte:.4f} bits per byte, "
-        f"{totals.nats / max(1, totals.tokens):.4f} nats per token over {totals.tokens} predicted "
-        f"tokens of {totals.bytes} bytes; {totals.first} were the model's favourite"
+    return tr(
+        "perplexity {perplexity:.4f}, {bits:.4f} bits per byte, {nats:.4f} nats per token over "
+        "{tokens} predicted tokens of {bytes} bytes; {first} were the model's favourite",
+        perplexity=totals.perplexity,
+        bits=totals.bits_per_byte,
+        nats=totals.nats / max(1, totals.tokens),
+        tokens=totals.tokens,
+        bytes=totals.bytes,
+        first=totals.first,
     )
 
 

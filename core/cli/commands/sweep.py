@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Any
 from ...decoding.errors import ConfigError
 from ...decoding.reasoning.config import Reasoning
 from ...decoding.shaping.config import Shaping
+from ...language import N_, Message, tr
 from ..loading import load
 from ..method import given, option
 from ..output import require_writable, written
 from ..spreading import add_workers, in_flight, pool_of, progress_of, workers_of
+from ..table import interval_words, percent_words, print_table
 
 if TYPE_CHECKING:
     from ...evaluation.sweep.types import SweepPlan
     from ...evaluation.types import ProblemSet
 
 _BUDGETS = "0,16,32,48,64,80,96,112,128"
+# Names of `OUTCOMES` as heads of a table.
+_OUTCOMES = (N_("correct"), N_("wrong"), N_("truncated"), N_("unparsable"))
 # Defaults of the generated problems.
 _MADE: dict[str, Any] = {"problems": 40, "steps": "1,2,3,4,5,6,7,8", "problem_seed": 0}
 
@@ -32,7 +36,10 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--budgets",
         metavar="INT,INT,...",
-        help=f"thinking budgets in tokens (default: {_BUDGETS}; with --cut from 16 on)",
+        help=Message(
+            "thinking budgets in tokens (default: {budgets}; with --cut from 16 on)",
+            budgets=_BUDGETS,
+        ),
     )
     parser.add_argument(
         "--cut",
@@ -40,12 +47,13 @@ def add(parser: ArgumentParser) -> None:
         help="limit all tokens instead: the close is not forced, runs are truncated",
     )
     whole = partial(parser.add_argument, type=int, metavar="INT")
-    whole("--problems", default=SUPPRESS, help=f"number of problems (default: {_MADE['problems']})")
+    problems = Message("number of problems (default: {count})", count=_MADE["problems"])
+    whole("--problems", default=SUPPRESS, help=problems)
     parser.add_argument(
         "--steps",
         default=SUPPRESS,
         metavar="INT,INT,...",
-        help=f"difficulties (default: {_MADE['steps']})",
+        help=Message("difficulties (default: {steps})", steps=_MADE["steps"]),
     )
     parser.add_argument(
         "--file",
@@ -55,15 +63,19 @@ def add(parser: ArgumentParser) -> None:
     whole(
         "--problem-seed",
         default=SUPPRESS,
-        help=f"seed of the generated problems (default: {_MADE['problem_seed']})",
+        help=Message(
+            "seed of the generated problems (default: {seed})", seed=_MADE["problem_seed"]
+        ),
     )
-    whole("--samples", default=1, help="runs per problem and budget, drawn if more than 1")
+    whole("--samples", default=1, help=N_("runs per problem and budget, drawn if more than 1"))
     parser.add_argument(
         "--temperature", type=float, metavar="T", help="temperature of drawn runs (default: 1.0)"
     )
-    whole("--seed", help="seed of drawn runs (default: 0)")
-    whole("--max-answer-tokens", default=64, help="the bound on the answer (default: %(default)s)")
-    whole("--rows", default=64, help="runs at once (default: %(default)s)")
+    whole("--seed", help=N_("seed of drawn runs (default: 0)"))
+    whole(
+        "--max-answer-tokens", default=64, help=N_("the bound on the answer (default: %(default)s)")
+    )
+    whole("--rows", default=64, help=N_("runs at once (default: %(default)s)"))
     add_workers(parser)
     parser.add_argument(
         "--out", required=True, metavar="FILE", help="file for the rows, resumable; - is stdout"
@@ -129,12 +141,19 @@ def _refuse_ignored(args: Namespace) -> None:
     """Raise ConfigError for an option on generated problems or on sampling that has no effect."""
     for name in given(args, _MADE) if args.file else ():
         raise ConfigError(
-            f"{option(name)} is of generated problems and does nothing with --file; leave it out."
+            Message(
+                "{option} is of generated problems and does nothing with --file; leave it out.",
+                option=option(name),
+            )
         )
     for name in ("temperature", "seed"):
         if args.samples == 1 and getattr(args, name) is not None:
             raise ConfigError(
-                f"--{name} does nothing in one sample, which is greedy; use --samples 2 or more."
+                Message(
+                    "{option} does nothing in one sample, which is greedy; use --samples 2 or "
+                    "more.",
+                    option=f"--{name}",
+                )
             )
 
 
@@ -143,8 +162,12 @@ def _numbers(text: str, option: str) -> tuple[int, ...]:
         return tuple(sorted({int(part) for part in text.split(",")}))
     except ValueError:
         raise ConfigError(
-            f"{option} must be whole numbers with commas between them, such as 0,16,32; "
-            f"got {text[:60]!r}."
+            Message(
+                "{option} must be whole numbers with commas between them, such as 0,16,32; got "
+                "{given!r}.",
+                option=option,
+                given=text[:60],
+            )
         ) from None
 
 
@@ -152,11 +175,16 @@ def _print_curve(rows: Sequence[Any]) -> None:
     from ...evaluation.sweep.curves import curve
     from ...evaluation.types import OUTCOMES
 
-    print("budget    right  95 % interval   " + "  ".join(OUTCOMES) + "  tokens  seconds")
-    for point in curve(rows):
-        low, high = 100 * point.correct.low, 100 * point.correct.high
-        counts = "  ".join(f"{point.outcomes[outcome]:>{len(outcome)}}" for outcome in OUTCOMES)
-        print(
-            f"{point.budget:>6}  {point.correct.percent:>5.1f} %  {low:>5.1f} to {high:>5.1f} %"
-            f"  {counts}  {point.tokens:>6.1f}  {point.seconds:>7.3f}"
+    heads = [tr("budget"), tr("right"), tr("95 % interval"), *(tr(name) for name in _OUTCOMES)]
+    table = [
+        (
+            str(point.budget),
+            percent_words(point.correct.percent),
+            interval_words(point.correct),
+            *(str(point.outcomes[outcome]) for outcome in OUTCOMES),
+            f"{point.tokens:.1f}",
+            f"{point.seconds:.3f}",
         )
+        for point in curve(rows)
+    ]
+    print_table([*heads, tr("tokens"), tr("seconds")], table, to_left=[2])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ...decoding.errors import FigureError
 from ...decoding.files import write_file
+from ...language import Message, use
 from .. import output
 
 
@@ -14,6 +15,7 @@ def add(parser: ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("lesson", help="name of a lesson of the course, or a lesson's YAML file")
     parser.add_argument("out", help="the PDF to write; - is stdout")
+    output.add_language(parser)
 
 
 def run(args: Namespace) -> int:
@@ -27,12 +29,16 @@ def run(args: Namespace) -> int:
     if lesson is None and Path(args.lesson).suffix.lower() not in (".yaml", ".yml"):
         names = ", ".join(lesson.name for lesson in own_lessons())
         raise FigureError(
-            f"There is no lesson {args.lesson[:60]!r}; name one of {names}, or a file."
+            Message(
+                "There is no lesson {name!r}; name one of {names}, or a file.",
+                name=args.lesson[:60],
+                names=names,
+            )
         )
     lesson = lesson or read_lesson(Path(args.lesson), OWN)
     output.require_writable(args.out, "out")
-    figures = worksheet_figures(lesson)
-    with output.written(args.out, ".pdf") as path, output.writing():
+    with output.written(args.out, ".pdf") as path, output.writing(), use(args.lang):
+        figures = worksheet_figures(lesson)
         write_file(Path(path), lesson_worksheet(lesson, figures, svgs(figures)))
     output.say_written(args.out)
     return 0

@@ -20,8 +20,9 @@ class ServerSpeculation(NamedTuple):
     Args:
         rounds: rounds in order, if the server reports them (vLLM's
             `--per-request-spec-decode-metrics detailed`); otherwise empty.
-        drafts: number of rounds, from the difference of the server's counters like the other
-            numbers; requests of other clients at the same time count too.
+        drafts: number of rounds; 0 if unknown. It and `accepted_at` come from the difference of the
+            server's counters if the answer doesn't tell them; requests of other clients at the same
+            time count too.
         accepted_at: accepted tokens by draft position.
         tokens: number of tokens that the run emitted.
     """

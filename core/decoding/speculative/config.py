@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from ...language import N_, Message
 from ..config import SEED, SHARE, MethodConfig, setting
+from ..counting import listed
 from ..errors import ConfigError
 from ..shaping.config import Shaping
 from ..validation import TEMPERATURE, Interval, brief
@@ -101,7 +102,14 @@ class Speculative(MethodConfig):
     )
     scoring: Scoring = setting("multi_query", "one sequence with many queries, or many sequences")
     drafter: Drafter = setting(
-        "model", "; ".join(f"{row.name}: {row.words}" for row in SOURCES.values())
+        "model",
+        listed(
+            (
+                Message("{name}: {words}", name=row.name, words=Message(row.words))
+                for row in SOURCES.values()
+            ),
+            N_("{one}; {other}"),
+        ),
     )
     tree_widths: str = setting("", "a tree of drafts with these widths by level, such as 3,2,1")
     tree_nodes: int = setting(

@@ -13,6 +13,7 @@ from ...language import N_
 Drafter: TypeAlias = Literal[
     "model",
     "head",
+    "mtp",
     "early_exit",
     "prompt_lookup",
     "suffix",
@@ -90,6 +91,17 @@ _ROWS = (
         ),
         start=f"{__package__}.drafters.head:require_head",
         needs_draft=True,
+        reads_hidden=True,
+        settings=_DRAWN,
+    ),
+    DraftSource(
+        name="mtp",
+        label=N_("own MTP layers"),
+        words=N_(
+            "the target's own multi-token-prediction layers, one for each position (DeepSeek-V3, "
+            "GLM-4.5; transformers' use_mtp)"
+        ),
+        start=f"{__package__}.drafters.mtp:own_head",
         reads_hidden=True,
         settings=_DRAWN,
     ),

@@ -206,10 +206,10 @@ class DraftRound(Step):
         start: number of tokens emitted before this round.
         draft_length: number of positions that the draft was allowed in this round.
         draft_end: reason why it proposed no more: `length`: the draft length; `room`:
-            max_new_tokens or a context window; `confidence`: a probability below the threshold;
-            `eos`: a drafted end-of-sequence token; `no_match`: no more tokens from the text;
-            `no_token`: the penalties left no token; `translation`: the draft's tokens are fewer
-            tokens of the target.
+            max_new_tokens, a context window or the number of MTP layers; `confidence`: a
+            probability below the threshold; `eos`: a drafted end-of-sequence token; `no_match`: no
+            more tokens from the text; `no_token`: the penalties left no token; `translation`: the
+            draft's tokens are fewer tokens of the target.
         drafted: every drafted token in order; of a tree, level by level.
         recovered: token drawn after a rejection.
         bonus: token drawn after all drafted tokens were accepted (or none was drafted).

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from ...decoding.errors import ProblemError
+from ...decoding.files import reason_of
 from ...decoding.reasoning.calculator import result_of
 from ...decoding.validation import brief
 from ...installation import ROOT
@@ -57,7 +58,9 @@ def _rows(name: str) -> list[list[str]]:
         lines = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()[1:]
     except OSError as error:
         raise ProblemError(
-            Message("The own set {name} can't be read: {reason}.", name=name, reason=error.strerror)
+            Message(
+                "The own set {name} can't be read: {reason}.", name=name, reason=reason_of(error)
+            )
         ) from None
     return [[cell.strip() for cell in line.split(" | ")] for line in lines]
 

@@ -17,6 +17,7 @@ from ...decoding.record.trace import Trace
 from ...decoding.shaping.config import PENALTIES, SETTINGS, Shaping, parts_of
 from ...evaluation.questions.names import set_words
 from ...language import N_, Message, current, tr
+from ...language.columns import text_columns as text_columns
 from .paper import SCREEN, Paper
 
 NBSP = "\u00a0"
@@ -78,11 +79,6 @@ def _visible(text: str, limit: int | None) -> str:
 def plain_name(text: str, limit: int | None = 24) -> str:
     """Return a name as plain text, like `visible_token` but with spaces unchanged."""
     return visible_token(text, limit).replace(SPACE, " ")
-
-
-def text_columns(text: str) -> int:
-    """Return the width of plain text in columns of a monospaced font."""
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def escaped(text: str) -> str:

@@ -11,6 +11,7 @@ from ...decoding.record.forks import ForkPoint
 from ...decoding.record.steps import Candidate, TokenStep
 from ...decoding.record.trace import Trace
 from ...decoding.speculative.rounds import positions_of
+from ...decoding.speculative.types import PairCandidate
 from ...language import N_, tr
 from .labels import (
     NBSP,
@@ -104,7 +105,8 @@ def texts_in(trace: Trace) -> Callable[[int], str]:
     @cache
     def texts() -> dict[int, str]:
         step = trace.prompt_step
-        rows = [position.candidates for position in step.positions] if step else []
+        rows: list[Sequence[Candidate | PairCandidate]] = []
+        rows += [position.candidates for position in step.positions] if step else []
         rows += [step.candidates for step in trace.token_steps]
         rows += [at for step in trace.rounds for at in positions_of(step)]
         return {candidate.token_id: candidate.text for row in rows for candidate in row}

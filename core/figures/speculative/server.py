@@ -75,7 +75,12 @@ def server_speculation(
         else (speculation.positions, N_("draft position"))
     )
     if not bars:
-        return tr("The server counted its drafts, and not where they were accepted.")
+        return tr(
+            "{accepted:,} of {drafted:,} drafted tokens were accepted, by the server's own count. "
+            "It doesn't tell at which positions: start llama.cpp with --metrics.",
+            accepted=speculation.accepted,
+            drafted=speculation.drafted,
+        )
     accepted, rejected = kind_color("accepted", theme), kind_color("rejected", theme)
     return Sheet(
         theme,

@@ -20,6 +20,7 @@ from ...decoding.errors import TraceError
 from ...decoding.record.trace import Trace
 from ...language import N_, Message
 from .adopt import GenerateRun, loaded_model, trace_of
+from .settings import require_no_drafts
 
 _LOOPS = {
     GenerationMode.GREEDY_SEARCH: "_sample",
@@ -82,6 +83,7 @@ class RecordGenerate:
             TraceError: a way of generating that no method here has, or settings that don't give
                 the run.
         """
+        require_no_drafts(generation_config)
         mode = generation_config.get_generation_mode()
         if mode not in _LOOPS:
             raise TraceError(

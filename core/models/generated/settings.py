@@ -18,10 +18,21 @@ from ...language import Message
 # Settings of `generate` that change its tokens and that no config here has.
 _REFUSED = (
     *("penalty_alpha", "dola_layers", "num_beam_groups", "diversity_penalty", "constraints"),
-    *("force_words_ids", "prompt_lookup_num_tokens", "assistant_early_exit", "use_mtp"),
-    *("speculation_type", "forced_bos_token_id", "forced_eos_token_id", "token_healing"),
+    *(
+        "force_words_ids",
+        "speculation_type",
+        "forced_bos_token_id",
+        "forced_eos_token_id",
+        "token_healing",
+    ),
     *("encoder_repetition_penalty", "encoder_no_repeat_ngram_size", "renormalize_logits"),
 )
+# Settings that make `generate` draft; its output tells neither rounds nor drafts.
+_DRAFTING = {
+    "prompt_lookup_num_tokens": "prompt_lookup",
+    "assistant_early_exit": "early_exit",
+    "use_mtp": "mtp",
+}
 
 
 def _watermark(value: Any) -> dict[str, Any]:
@@ -91,6 +102,7 @@ def config_of(settings: GenerationConfig, prompt_length: int, seed: int | None) 
                     given=brief(value),
                 )
             )
+    require_no_drafts(settings)
     draws, beams = bool(settings.do_sample), settings.num_beams or 1
     shared: dict[str, Any] = {
         "max_new_tokens": _longest(settings, prompt_length),
@@ -112,6 +124,26 @@ def config_of(settings: GenerationConfig, prompt_length: int, seed: int | None) 
     if draws:
         return Sampling(seed=seed or 0, draw="multinomial", **shared)
     return Greedy(**shared)
+
+
+def require_no_drafts(settings: GenerationConfig) -> None:
+    """Refuse a run that drafts.
+
+    Raises:
+        TraceError: the settings name a source of drafts.
+    """
+    for name, drafter in _DRAFTING.items():
+        value = getattr(settings, name, None)
+        if value:
+            raise TraceError(
+                Message(
+                    "This run of generate drafts ({name} = {given}), and its output names no "
+                    "drafts and no rounds: make the trace with Speculative(drafter={drafter!r}).",
+                    name=name,
+                    given=brief(value),
+                    drafter=drafter,
+                )
+            )
 
 
 def _shaping(settings: GenerationConfig, draws: bool) -> Shaping:

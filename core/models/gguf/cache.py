@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ...decoding.errors import ModelError
-from ...decoding.files import write_file
+from ...decoding.files import reason_of, write_file
 from ...language import Message
 from ..loading.folder import ends_of
 
@@ -110,7 +110,7 @@ def being_converted(key: str) -> Iterator[Path]:
                 "The cache folder {root} can't be written ({reason}); make room for "
                 "it, or name another place in XDG_CACHE_HOME.",
                 root=root,
-                reason=error.strerror,
+                reason=reason_of(error),
             )
         ) from None
     try:

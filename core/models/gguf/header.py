@@ -15,6 +15,7 @@ from transformers.integrations.gguf import is_gguf_arch_supported
 from transformers.modeling_gguf_pytorch_utils import GGUF_SUPPORTED_ARCHITECTURES
 
 from ...decoding.errors import ModelError
+from ...decoding.files import reason_of
 from ...decoding.validation import shortened
 from ...language import N_, Message
 from ..places import begins_as_gguf
@@ -120,7 +121,9 @@ def read_header(path: str, name: str) -> GgufHeader:
     except OSError as error:
         raise ModelError(
             Message(
-                "{name} can't be read ({reason}); check the file.", name=name, reason=error.strerror
+                "{name} can't be read ({reason}); check the file.",
+                name=name,
+                reason=reason_of(error),
             )
         ) from None
     except Exception as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...decoding.errors import ModelError
+from ...decoding.files import reason_of
 from ...installation import require_extra
 from ...language import N_, Message
 from ..isolation.client import LimitError, RequestLimits, ask
@@ -80,7 +81,9 @@ def converted_folder(
     except OSError as error:
         raise ModelError(
             Message(
-                "{name} can't be read ({reason}); check the file.", name=name, reason=error.strerror
+                "{name} can't be read ({reason}); check the file.",
+                name=name,
+                reason=reason_of(error),
             )
         ) from None
     if folder := converted(key):

@@ -16,6 +16,7 @@ from ..loading.folder import weights_digest
 from ..running.limits import InputLimits, check_branch
 from ..transformers_model import TransformersModel
 from .layer import HeadLayer, KeysValues, read_head
+from .states import StatesContext
 
 
 class _Node(NamedTuple):
@@ -25,13 +26,11 @@ class _Node(NamedTuple):
     past: KeysValues
 
 
-class HeadContext:
+class HeadContext(StatesContext):
     """State of a head: its keys and values, and the target's hidden states if known.
 
     The hidden state before a new token is the target's if it is known, else the head's own.
     """
-
-    rows = 1
 
     def __init__(
         self, layer: HeadLayer, model: Any, limits: InputLimits, target: HiddenContext | None
@@ -42,26 +41,17 @@ class HeadContext:
             model: transformers' model of the target, whose embedding and output head are used.
             target: runs along with the tokens, so that every hidden state is known.
         """
-        self._layer, self._model, self._limits, self._target = layer, model, limits, target
+        self._own = torch.empty(0, layer.shape.hidden_size, dtype=model.dtype)
+        super().__init__(limits, target, self._own)
+        self._layer, self._model = layer, model
         self._embed, self._head = model.get_input_embeddings(), model.get_output_embeddings()
-        self._known = self._own = torch.empty(0, layer.shape.hidden_size, dtype=model.dtype)
         self._past: KeysValues | None = None
-        self._logits: Tensor | None = None
-        # Number of first tokens that were read with the target's hidden states.
-        self.read = 0
         self._nodes: list[_Node] = []
 
     @property
     def length(self) -> int:
         """Number of tokens, those of a tree included."""
         return len(self._own) + len(self._nodes)
-
-    @property
-    def logits(self) -> Tensor:
-        """Logits after the last token, `[1, vocab]`."""
-        if self._logits is None:
-            raise RuntimeError("The context was rolled back; extend it to have logits again.")
-        return self._logits
 
     @torch.inference_mode()
     def extend(self, ids: TokenRows) -> Tensor:
@@ -129,14 +119,6 @@ class HeadContext:
             raise ValueError("A head keeps no node of a tree.")
         self._nodes = []
 
-    def see(self, hidden: Tensor) -> None:
-        """Take in the target's hidden states `[n, width]` of the tokens after the known ones."""
-        self._known = torch.cat([self._known, hidden.to(self._known.dtype)])
-
-    def forget(self, length: int) -> None:
-        """Keep the target's hidden states of the first `length` tokens only."""
-        self._known = self._known[:length]
-
     def rollback(self, n: int) -> None:
         """Remove the last n tokens."""
         if not 0 <= n <= self.length:
@@ -163,10 +145,6 @@ class HeadContext:
         branched._known, branched._own = self._known[:last], self._own
         branched._past, branched._logits, branched.read = self._past, self._logits, self.read
         return branched
-
-    def reorder(self, rows: Sequence[int]) -> None:
-        """Check that the one row stays."""
-        check_branch(rows, 1)
 
 
 class DraftHead(TransformersModel):

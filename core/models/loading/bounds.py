@@ -16,6 +16,8 @@ _LAYERS = (
     *("num_hidden_layers", "n_layer", "n_layers", "num_layers", "decoder_layers"),
     "encoder_layers",
 )
+# Layers that predict further tokens; the largest known model has 8.
+_MTP_LAYERS = ("num_mtp_layers", "num_nextn_predict_layers", "mtp_num_hidden_layers")
 _HEADS = (
     *("num_attention_heads", "num_key_value_heads", "num_heads", "n_head", "n_heads"),
     "decoder_attention_heads",
@@ -36,6 +38,7 @@ _CHUNKS = ("chunk_size", "mamba_chunk_size")
 _EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 MOST: dict[str, int] = {
     **dict.fromkeys(_LAYERS, 1_000),
+    **dict.fromkeys(_MTP_LAYERS, 64),
     **dict.fromkeys(_HEADS, 4_096),
     **dict.fromkeys(_WIDTHS, 2**20),
     **dict.fromkeys(_POSITIONS, 2**27),

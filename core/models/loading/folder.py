@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ...decoding.errors import ModelError
+from ...decoding.files import reason_of
 from ...language import N_, Message
 from ..places import kind_of_path
 
@@ -106,7 +107,7 @@ def _readable(name: str) -> Iterator[None]:
             Message(
                 "The folder {name} can't be read ({reason}); check the path and its permissions.",
                 name=name,
-                reason=error.strerror,
+                reason=reason_of(error),
             )
         ) from None
 

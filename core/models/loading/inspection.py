@@ -32,6 +32,7 @@ from transformers.quantizers.auto import AutoHfQuantizer
 
 from ...decoding.errors import ModelError
 from ...language import Message
+from ..heads.mtp_layers import count_mtp_layers, without_weights
 from .errors import explain, explaining
 from .folder import check_folder, is_plain_name, read_json
 from .tokenizer_bounds import check_growth
@@ -81,12 +82,28 @@ def inspect(folder: str, model_id: str, head: Head = "writes") -> Inspected:
         raise
     except Exception as error:
         raise explain(model_id, "configuration", error) from None
+    _build_mtp_layers(model)
     quantization = getattr(config, "quantization_config", None)
     if quantization is None or not AutoHfQuantizer.supports_quant_method(quantization):
         _check_tensors(where, model_id, model)
     sizes = [weight.numel() for weight in model.parameters()]
     buffers = sum(buffer.numel() * buffer.element_size() for buffer in model.buffers())
     return {"parameters": sum(sizes), "largest": max(sizes, default=0), "buffer_bytes": buffers}
+
+
+def _build_mtp_layers(model: PreTrainedModel) -> None:
+    """Build the layers that predict further tokens too, so that this process's limits bound them.
+
+    A fault in them is told to whoever drafts with them: the model itself can be used.
+    """
+    if not count_mtp_layers(model):
+        return
+    try:
+        without_weights(model)
+    except MemoryError:
+        raise
+    except Exception:
+        return
 
 
 def inspect_tokenizer(folder: str, model_id: str) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...decoding.by_engine.config import ByEngine
 from ...decoding.errors import LostModelError, ModelError
@@ -17,10 +18,20 @@ from .sampling import asked_settings, most_bytes
 _BYTES_OF_ENTRY = 256
 _MOST_VOCABULARY = 2**20
 _MOST_SLOTS = 2**10
+_PROMPTS_AT_ONCE = 16
+
+
+class _Emitted(NamedTuple):
+    """A token of a run, with its numbers if the server told them."""
+
+    token_id: int
+    said: Said | None
 
 
 class LlamaCppEngine(Engine):
     """Client of `/completion`, with prompts of token ids."""
+
+    _vocab_size = 0
 
     def connect(self) -> Facts:
         """Return the facts about the model; llama.cpp gives the log-probability of every token.
@@ -40,6 +51,7 @@ class LlamaCppEngine(Engine):
                     names=names,
                 )
             )
+        self._vocab_size = size
         window = part_of(row, "meta", "n_ctx")
         properties = self._client.ask("/props")
         slot = part_of(properties, "default_generation_settings", "n_ctx")
@@ -97,11 +109,75 @@ class LlamaCppEngine(Engine):
         }
         self.last_speculation = None
         most = most_bytes(limit, count, _BYTES_OF_ENTRY)
+        told, later = list(ids), list[_Emitted]()
         for event in self._client.events("/completion", body, most_bytes=most):
             self.last_speculation = part_of(event, "timings") or self.last_speculation
-            for token in list_in(event, "completion_probabilities"):
-                tops, token_id = list_in(token, "top_logprobs"), part_of(token, "id")
-                yield _said([token, *(top for top in tops if part_of(top, "id") != token_id)])
+            for emitted in self._emitted(event, len(told) + len(later) - len(ids)):
+                if later or emitted.said is None:
+                    # The one slot of a server may be busy with this run: it is asked afterwards.
+                    later.append(emitted)
+                else:
+                    told.append(emitted.token_id)
+                    yield emitted.said
+        yield from self._completed(told, later, count)
+
+    def _emitted(self, event: Any, before: int) -> Iterator[_Emitted]:
+        """Yield the tokens of an event.
+
+        Drafted tokens come without numbers, and of a character of several tokens comes the last one
+        alone, with the whole text: the others are those of the text's tokens.
+
+        Args:
+            before: number of tokens before it in the run.
+        """
+        named = list_in(event, "completion_probabilities")
+        token_ids = [part_of(token, "id") for token in named] or list_in(event, "tokens")
+        total = part_of(event, "tokens_predicted")
+        if not token_ids:
+            return
+        if type(total) is int and (left_out := total - before - len(token_ids)) > 0:
+            content = part_of(event, "content")
+            whole = self._ids(content, add_special=False) if isinstance(content, str) else []
+            if len(whole) != left_out + len(token_ids) or whole[left_out:] != token_ids:
+                raise LostModelError(
+                    Message(
+                        "The server of {label} leaves tokens of a character out of its stream: "
+                        "take sampling, which asks for each token.",
+                        label=self.label,
+                    )
+                )
+            yield from (_Emitted(token_id, None) for token_id in whole[:left_out])
+        for at, token_id in enumerate(ids_of(token_ids, self.label)):
+            tops = list_in(named[at], "top_logprobs") if named else []
+            others = [top for top in tops if part_of(top, "id") != token_id]
+            yield _Emitted(token_id, _said([named[at], *others]) if tops else None)
+
+    def _completed(self, told: list[int], later: Sequence[_Emitted], count: int) -> Iterator[Said]:
+        """Yield tokens with their numbers, for which the server is asked where it told none.
+
+        Args:
+            told: ids of the prompt and of the tokens before.
+        """
+        text = [*told, *(emitted.token_id for emitted in later)]
+        lacking = [len(told) + at for at, emitted in enumerate(later) if emitted.said is None]
+        answers = dict[int, Said]()
+        for first in range(0, len(lacking), _PROMPTS_AT_ONCE):
+            places = lacking[first : first + _PROMPTS_AT_ONCE]
+            rows = self.next_tokens([text[:at] for at in places], count)
+            answers |= dict(zip(places, rows, strict=True))
+        for at, emitted in enumerate(later, start=len(told)):
+            yield emitted.said or self._led_by(emitted.token_id, answers[at], text[:at])
+
+    def _led_by(self, token_id: int, answer: Said, before: list[int]) -> Said:
+        """Return the numbers of a position with a token first; ask for all where it isn't named."""
+        if token_id not in answer.ids:
+            whole = self.next_tokens([before], self._vocab_size)[0]
+            numbers = dict(zip(whole.ids, whole.values, strict=True))
+            value = numbers.get(token_id, -math.inf)
+        else:
+            value = answer.values[answer.ids.index(token_id)]
+        pairs = [(i, v) for i, v in zip(answer.ids, answer.values, strict=True) if i != token_id]
+        return Said([token_id, *(i for i, _ in pairs)], [value, *(v for _, v in pairs)])
 
     def forced(self, token_id: int, count: int) -> Forced:  # noqa: ARG002 - none are asked for
         """Emit a token with a large logit bias, and return its effect."""

@@ -12,6 +12,7 @@ from starlette.middleware import Middleware
 
 from ...decoding.errors import ConfigError, DecodingError
 from ...decoding.validation import brief
+from ...language import N_, Message
 from .. import hosts
 from ..ending import ended_by_signals
 from ..hosts import HostGuard
@@ -20,11 +21,13 @@ from ..refusals import Refusals
 from ..settings import Settings
 from .local_models import LocalModels
 from .routes import routes
-from .service import NO_KEY, Service
+from .service import Service
 
 # Idle connections stay open, in seconds: a client's connection pool and a proxy keep theirs for a
 # minute, and a request on one that uvicorn closed after its default of 5 s fails.
 KEEP_ALIVE = 75
+_NO_ADDRESS = N_("Nothing can listen on {address}, port {port}: {reason}.")
+_NO_PORT = N_("Nothing can listen on port {port}: {reason}.")
 
 
 class AddressError(DecodingError):
@@ -43,7 +46,12 @@ def endpoint(address: str, settings: Settings, only: Sequence[str] = ()) -> Star
     """
     shared = hosts.is_shared(address, settings.hosts)
     if shared and not settings.api_keys:
-        raise ConfigError(f"{NO_KEY.removesuffix('.')}, or give --api-key.")
+        raise ConfigError(
+            N_(
+                "The endpoint is closed: this server can be reached from other machines and has no "
+                "key; set DECODING_EXPLORER_API_KEYS, or give --api-key."
+            )
+        )
     models = LocalModels(settings.models, only)
     for name in only:
         models.load(name)
@@ -90,9 +98,11 @@ def _listen(address: str, port: int) -> Sequence[socket.socket]:
     except (OSError, UnicodeError) as error:
         for listening in sockets.values():
             listening.close()
-        where = f"{brief(address)}, port {port}" if address else f"port {port}"
-        why = getattr(error, "strerror", None) or "this is no name of a machine"
+        sentence = _NO_ADDRESS if address else _NO_PORT
+        why = getattr(error, "strerror", None) or N_("this is no name of a machine")
         # Python repeats the address after the system's message.
-        why = why.partition(" (while")[0]
-        raise AddressError(f"Nothing can listen on {where}: {why}.") from None
+        reason = Message(why.partition(" (while")[0])
+        raise AddressError(
+            Message(sentence, address=brief(address), port=port, reason=reason)
+        ) from None
     return list(sockets.values())

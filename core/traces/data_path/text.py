@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...decoding.counting import counted, duration
+from ...language import tr
 from .fold import FoldedRow, fold
 from .phases import BEGAN, BEGINS
 from .steps import starts_step
@@ -26,7 +27,7 @@ def as_lines(path: DataPath, depth: int | None = None) -> Iterator[str]:
     """
     yield from _lines(fold(path.calls), 0, 0, depth, None)
     if path.left_out:
-        yield f"({path.left_out:,} more calls were not kept)"
+        yield tr("({count:,} more calls were not kept)", count=path.left_out)
 
 
 def _lines(
@@ -51,11 +52,12 @@ def _lines(
         shown = depth is None or own_level < depth
         if shown:
             if call.phase not in (around, before):
-                yield f"{_INDENT * at}== {PHASES[call.phase]}"
+                yield f"{_INDENT * at}== {tr(PHASES[call.phase])}"
             before = call.phase
             yield from _of(row, call, at)
         if depth is not None and begins and call.phase in _BRIEF:
-            yield f"{_INDENT * (at + 1)}({counted(sum(1 for _ in call.walk()) - 1, 'call')} inside)"
+            calls = counted(sum(1 for _ in call.walk()) - 1, "call")
+            yield _INDENT * (at + 1) + tr("({calls} inside)", calls=calls)
         else:
             yield from _lines(row.inside(shown_round), at + shown, own_level + 1, depth, call.phase)
 
@@ -64,10 +66,10 @@ def _of(row: FoldedRow, call: FunctionCall, at: int) -> Iterator[str]:
     indent = _INDENT * at
     if len(row.functions) > 1:
         names = ", ".join(row.functions)
-        yield f"{indent}loop x {row.times}: {names}  {duration(row.seconds)}"
+        yield f"{indent}{tr('loop')} x {row.times}: {names}  {duration(row.seconds)}"
         return
     many = f" x {row.times}" if row.times > 1 else ""
-    goes_on, took = " (goes on)" if call.resumed else "", duration(row.seconds)
+    goes_on, took = f" {tr('(goes on)')}" if call.resumed else "", duration(row.seconds)
     yield f"{indent}{call.function}{goes_on}{many}  {call.file}:{call.line}  {took}"
     if call.arguments:
         arguments = ", ".join(f"{name}: {text}" for name, text in call.arguments)

@@ -313,12 +313,15 @@ _ENDS = {
     "eos": N_("Drafting ended with a drafted end of sequence."),
     "no_match": N_("The text gave no more tokens to propose."),
 }
+_LAYERS_END = N_(
+    "Fewer tokens were drafted than the length allows: the target has no more MTP layers, or no "
+    "more tokens would have fitted."
+)
 
 
 def _ends(trace: Trace, at: int) -> None:
     step = trace.rounds[at]
-    target, draft = step.target_cache, step.draft_cache
-    values = {"target": _sizes(target)}
+    values, draft = {"target": _sizes(step.target_cache)}, step.draft_cache
     said = [
         tr(
             "Cached tokens before the round, at most, after the rollback: target {target}.",
@@ -338,7 +341,8 @@ def _ends(trace: Trace, at: int) -> None:
             if draft is None
             else tr("The constraint of target and draft is rolled back to the same token.")
         )
-    if end := _ENDS.get(step.draft_end):
+    layers_end = step.draft_end == "room" and getattr(trace.config, "drafter", "") == "mtp"
+    if end := _LAYERS_END if layers_end else _ENDS.get(step.draft_end):
         said.append(tr(end))
     st.caption(tr(joined(*said)))
 

@@ -220,6 +220,26 @@ def test_a_head_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         assert distance(emitted, exact_distribution(TARGET_OF_TWO, TOKENS)) < 1e-5
 
 
+class _WithLayers(ScriptedModel):
+    """A scripted target with two layers that draft for it, after a text of two tokens or more."""
+
+    def mtp_head(self) -> _Head:
+        head = _Head(lambda ids: DRAFT_OF_TWO[ids[-1]], tokens=["a", "b"], eos=None)
+        head.reach = lambda length: 2 if length > 1 else 0
+        return head
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("length", [2, 3])
+def test_the_targets_own_layers_lose_nothing(shape, length, monkeypatch) -> None:
+    """The first round drafts nothing; a draft that may be longer has two tokens."""
+    config = Speculative(draft_length=length, max_new_tokens=TOKENS, drafter="mtp", **SHAPES[shape])
+    target = _WithLayers(lambda ids: TARGET_OF_TWO[ids[-1]], tokens=["a", "b"], eos=None)
+    emitted = enumerate_runs(monkeypatch, target, None, config)
+    assert distance(emitted, exact_distribution(TARGET_OF_TWO, TOKENS)) < 1e-5
+    assert collect(target, [0, 1], config).rounds[0].drafted
+
+
 def test_a_tree_of_a_head_is_verified_in_one_forward_and_reads_again_what_was_accepted() -> None:
     """Against a row for each node; the cache of the next round holds no node of the tree."""
     model = target("llama")

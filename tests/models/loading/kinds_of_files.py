@@ -105,6 +105,11 @@ FILES: Kinds = {
 
 CONFIGS: Kinds = {
     "10,000,000 layers": (edit(CONFIG, num_hidden_layers=10_000_000), "must lie in [0, 1000]"),
+    "1,000,000 MTP layers": (
+        edit(CONFIG, num_nextn_predict_layers=1_000_000),
+        "num_nextn_predict_layers = 1000000; it must lie in [0, 64]",
+    ),
+    "MTP layers of another name": (edit(CONFIG, num_mtp_layers=65), "num_mtp_layers = 65"),
     "fewer than no layers": (edit(CONFIG, num_hidden_layers=-1), "num_hidden_layers = -1"),
     "a width of 2^40": (edit(CONFIG, hidden_size=2**40), "hidden_size = 1099511627776"),
     "10^12 tokens": (edit(CONFIG, vocab_size=10**12), "vocab_size = 1000000000000"),

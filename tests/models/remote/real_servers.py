@@ -14,6 +14,8 @@ from typing import TypeAlias
 
 import httpx2
 
+from core import load_model
+from core.models.transformers_model import TransformersModel
 from tests.app_server import free_port
 from tests.models.gguf.files import write_gguf_of
 from tests.models.remote.servers import local
@@ -26,13 +28,18 @@ START_SECONDS, END_SECONDS = 420, 30
 Served: TypeAlias = tuple[str, subprocess.Popen[bytes]]
 _LLAMACPP = """
 import sys, time, xllamacpp
-from xllamacpp import CommonParams, ggml_type, llama_flash_attn_type
+from xllamacpp import CommonParams, common_speculative_type, ggml_type, llama_flash_attn_type
 p = CommonParams()
 p.model.path, p.port = sys.argv[1], int(sys.argv[2])
 p.n_ctx, p.n_parallel, p.n_gpu_layers, p.cpuparams.n_threads = 4096, 4, 0, 1
 if sys.argv[3] == "float32":
     p.cache_type_k = p.cache_type_v = ggml_type.GGML_TYPE_F32
     p.flash_attn_type = llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+if len(sys.argv) > 4:
+    p.endpoint_metrics, draft = True, p.speculative.draft
+    p.speculative.types = [common_speculative_type.COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE]
+    draft.mparams.path, draft.n_gpu_layers, draft.n_max = sys.argv[4], 0, 4
+    draft.cpuparams.n_threads = 1
 server = xllamacpp.Server(p)
 time.sleep(3600)
 """
@@ -45,13 +52,19 @@ def has_llamacpp() -> bool:
 
 
 @contextmanager
-def llamacpp(folder: Path, cache: str = "float32") -> Iterator[Served]:
-    """llama.cpp's server; its standard `cache` holds halves."""
+def llamacpp(folder: Path, cache: str = "float32", draft: str = "") -> Iterator[Served]:
+    """llama.cpp's server; its standard `cache` holds halves. With a `draft` it speculates."""
     file, port = folder / "target.gguf", free_port()
     if not file.exists():
         write_gguf_of(file, local().hf_model, local().tokenizer)
     url, code = f"http://127.0.0.1:{port}", (sys.executable, "-c", _LLAMACPP)
-    with _running(folder / "log", url, *code, str(file), str(port), cache) as process:
+    drafts = []
+    if draft:
+        drafts = [str(folder / "draft.gguf")]
+        model = load_model(draft)
+        assert isinstance(model, TransformersModel)
+        write_gguf_of(Path(drafts[0]), model.hf_model, model.tokenizer)
+    with _running(folder / "log", url, *code, str(file), str(port), cache, *drafts) as process:
         yield f"llamacpp:{url}", process
 
 

@@ -41,6 +41,7 @@ class Script:
         processed: a bias shows in its numbers.
         speculation: what it says of it behind a run of its own.
         counters: the text of its /metrics.
+        streamed: a stored stream, which it sends for a run in place of one of its own.
         logits: it gives them in place of log-probabilities.
         models: what it says in place of its list of models.
         fault: of the answers to completions from request number `fault_from` on.
@@ -54,6 +55,7 @@ class Script:
     models: dict[str, Any] | None = None
     speculation: dict[str, Any] | None = None
     counters: str = ""
+    streamed: str = ""
     fault: Fault | None = None
     fault_from: int = 0
     fault_until: int = 10**9
@@ -197,7 +199,7 @@ def _bytes(token_id: int) -> bytes:
 
 def _vllm(script: Script, body: Any) -> Any:
     if body.get("stream"):
-        return _events(_vllm_events(script, body))
+        return Text(script.streamed) if script.streamed else _events(_vllm_events(script, body))
     model, count = local(), body.get("logprobs") or 0
     most = model.vocab_size if script.most is None else script.most
     requested = model.vocab_size if count == -1 else count
@@ -230,7 +232,7 @@ def _prompt_logprobs() -> list[Any]:
 
 def _llamacpp(script: Script, body: Any) -> Any:
     if body.get("stream"):
-        return _events(_llamacpp_events(script, body))
+        return Text(script.streamed) if script.streamed else _events(_llamacpp_events(script, body))
     model, answers = local(), []
     bias = dict(map(tuple, body.get("logit_bias", [])))
     for index, ids in enumerate(body["prompt"]):

@@ -21,6 +21,7 @@ from core import (
     collect,
     load_model,
 )
+from core.decoding.by_engine.told import told_by
 from core.decoding.errors import UnknownTokensError
 from core.models.remote.speculation import speculation_in_a_run
 from tests.models.remote import real_servers
@@ -36,6 +37,7 @@ MANY = (
 )
 GREEDY = Shaping(temperature=0.0)
 _SPECULATES = '{"method":"ngram","num_speculative_tokens":4,"prompt_lookup_max":3}'
+_DRAFTS = '{"method":"draft_model","model":"assets/models/draft","num_speculative_tokens":4}'
 _THINKS = '{"reasoning_start_str":"<think>","reasoning_end_str":"</think>"}'
 
 
@@ -131,6 +133,40 @@ def test_llama_cpp_as_it_starts_by_itself_proves_its_runs(tmp_path: Path) -> Non
                 trace = collect(model, prompt, config, draft=second)
                 seconds = () if second is None else (second,)
                 assert [c for c in check(trace, model, *seconds) if not c.passed] == []
+
+
+def _accepted_by(where: str) -> tuple[int, list[int]]:
+    """Let a server with the embedded draft make a greedy run; the drafted tokens, and the accepted
+    ones by position."""
+    model = load_model(where)
+    config = ByEngine(max_new_tokens=40, shaping=GREEDY)
+    trace = collect(model, PROMPTS[0], config)
+    assert [outcome for outcome in check(trace, model) if not outcome.passed] == []
+    assert trace.token_ids == collect(local(), PROMPTS[0], Greedy(max_new_tokens=40)).token_ids
+    told = told_by(model.last_speculation)
+    speculation = speculation_in_a_run(model, PROMPTS[0], config)
+    assert told is not None and speculation is not None
+    assert (speculation.drafted, speculation.accepted) == (told.drafted, told.accepted)
+    accepted = [position.accepted for position in speculation.positions]
+    assert sum(accepted) == told.accepted and speculation.drafts == speculation.positions[0].drafted
+    return told.drafted, accepted
+
+
+def test_a_speculating_llama_cpp_leaves_no_token_out(tmp_path: Path) -> None:
+    if not real_servers.has_llamacpp():
+        pytest.skip("llama.cpp's server isn't installed; make engines puts it there")
+    with real_servers.llamacpp(tmp_path, draft="embedded:draft") as (where, _):
+        drafted, accepted = _accepted_by(where)
+    assert 0 < sum(accepted) < drafted and sorted(accepted, reverse=True) == accepted
+
+
+@pytest.mark.slow
+def test_vllm_with_a_draft_model_tells_its_rounds(tmp_path: Path) -> None:
+    _require_vllm()
+    options = ("--speculative-config", _DRAFTS, "--per-request-spec-decode-metrics", "detailed")
+    with real_servers.vllm(tmp_path, *options) as (where, _):
+        drafted, accepted = _accepted_by(where)
+    assert 0 < sum(accepted) < drafted
 
 
 @pytest.mark.slow

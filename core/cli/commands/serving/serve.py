@@ -9,6 +9,8 @@ from itertools import chain
 from ....decoding.errors import ConfigError
 from ....decoding.validation import require_whole
 from ....installation import COMMAND
+from ....language import N_, Message, use
+from ....language.catalogue import ENGLISH
 from ...output import say
 
 _PORTS = 0, 65_535
@@ -55,16 +57,21 @@ def run(args: Namespace) -> int:
 
     if len(args.model) > MOST_LOADED:
         raise ConfigError(
-            f"--model can be given {MOST_LOADED} times, got {len(args.model)} models."
+            Message(
+                "--model can be given {most} times, got {given} models.",
+                most=MOST_LOADED,
+                given=len(args.model),
+            )
         )
     operator = settings()
     more = [read_keys(text, "--api-key") for text in args.api_key]
     if not all(more):
-        raise ConfigError("--api-key is empty; give a key, or leave it out.")
+        raise ConfigError(N_("--api-key is empty; give a key, or leave it out."))
     keys = (*operator.api_keys, *chain.from_iterable(more))
     try:
-        serve(args.address, args.port, replace(operator, api_keys=keys), args.model)
+        with use(ENGLISH):  # Answers and logs of a server are for programs.
+            serve(args.address, args.port, replace(operator, api_keys=keys), args.model)
     except AddressError as error:
-        say(f"{COMMAND}: {error}")
+        say(f"{COMMAND}: {error.shown}")
         return 1
     return 0

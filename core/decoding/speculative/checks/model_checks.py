@@ -34,7 +34,7 @@ from ...record.trace import Check, Trace
 from ..config import Speculative
 from ..distributions import shaper_of
 from ..drafters.head import HeadState
-from ..drafters.model import fit
+from ..drafters.model import fit, room_after
 from ..drafters.start import drafting_model, proposed_again, start_draft
 from ..lookahead.checks import windows_again
 from ..rounds import positions_of
@@ -76,7 +76,7 @@ def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel 
     faults = fit_faults(trace, model, ids) + ending_faults(trace, model)
     if draft is not None and not _drafted_by(trace, draft):
         faults.append(N_("the tokens were drafted by another model, or another version of it"))
-    draws = trace.config.source.draws
+    ahead = None if faults else drafting_model(model, draft, trace.config)
     for step in trace.rounds:
         if step.parents:
             followed = {step.drafted[at].token_id for at in step.parents if at >= 0}
@@ -88,9 +88,9 @@ def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel 
         ended = any(token.token_id in model.eos_ids for token in step.drafted[-1:])
         if ended != (step.draft_end == "eos"):
             faults.append(at_round(step.index, N_("a drafted end ended drafting, or none did")))
-        if draft is not None and draws and len(step.drafted) < step.draft_length and not ended:
-            held, window = len(trace.prompt_ids) + step.start, draft.context_window or math.inf
-            full = len(step.drafted) == max(0, window - held + 1)
+        if ahead is not None and len(step.drafted) < step.draft_length and not ended:
+            room = room_after(ahead, len(trace.prompt_ids) + step.start)
+            full = len(step.drafted) == max(0, room)
             if step.draft_end != "confidence" and full != (step.draft_end == "room"):
                 faults.append(at_round(step.index, N_("the draft's window was full, or was not")))
     return count("fits_models", faults, N_("contradictions"))
@@ -146,7 +146,7 @@ def _rescored(
                 sides.append(Side(fit(rows, model.vocab_size), shaper, tolerance, column))
         raw_errors += [_raw_error(step, side) for side in sides]
         fault = RoundReplay(trace, step, sides, model).fault() or tree_fault(
-            trace, step, sides, model, draft
+            trace, step, sides, model, ahead
         )
         faults.append(fault and at_round(step.index, fault))
     name = "target_probs_again" if ahead is None else DRAFT_PROBS_AGAIN
@@ -165,8 +165,9 @@ def _replay(trace: Trace[Speculative], model: LanguageModel) -> Iterator[Tensor]
     context: Context | None = None
     for step in trace.rounds:
         end = len(trace.prompt_ids) + step.start
-        if model.context_window is not None and end > model.context_window:
-            # A draft with a full context window proposes nothing.
+        room = room_after(model, end)
+        if room < 1:
+            # A draft without room proposes nothing.
             yield torch.empty(0, model.vocab_size)
             continue
         if context is None:
@@ -176,26 +177,21 @@ def _replay(trace: Trace[Speculative], model: LanguageModel) -> Iterator[Tensor]
         last = context.logits
         drafted = [token.token_id for token in step.drafted]
         if step.parents:
-            yield torch.cat([last, _after_nodes(context, step, model.context_window)])
+            yield torch.cat([last, _after_nodes(context, step, room)])
             continue
-        room = len(drafted)
-        if model.context_window is not None:
-            room = min(room, model.context_window - context.length)
-        if room <= 0:
-            yield last
-            continue
-        ahead = context.branch([0]).extend(drafted[:room])[0]
+        # Nothing is drafted after the last token that there is room for.
+        read = drafted[: int(min(len(drafted), room - 1))]
+        ahead = context.branch([0]).extend(read)[0] if read else last[:0]
         yield torch.cat([last, ahead])
 
 
-def _after_nodes(context: Context, step: DraftRound, window: int | None) -> Tensor:
+def _after_nodes(context: Context, step: DraftRound, room: float) -> Tensor:
     """Return the logits `[n, vocab]` after each node of a tree, read as a row of its own.
 
-    After nodes beyond the context window, which have no children, they are 0.
+    After nodes of the last level that there is room for, which have no children, they are 0.
     """
     ids = [token.token_id for token in step.drafted]
-    room = math.inf if window is None else window - context.length
-    inside = sum(depth < room for depth in step.depths)
+    inside = sum(depth < room - 1 for depth in step.depths)
     logits = torch.zeros(len(ids), context.logits.shape[-1])
     if inside:
         rows = tree_rows(context.length, ids[:inside], step.parents[:inside])

@@ -13,6 +13,7 @@ from ...checks.forwards import stretched
 from ...protocol import LanguageModel
 from ...record.trace import Trace
 from ..config import Speculative
+from ..drafters.model import room_after
 from ..rounds import candidate_of
 from ..tree.drafting import most_nodes
 from ..tree.paths import TokenTree
@@ -185,7 +186,8 @@ def tree_fault(
     """Describe a difference of a round's tree from the one that the draft gives; empty for none.
 
     Args:
-        sides: the target's logits, then the draft's if that model is given.
+        sides: the target's logits, then the draft's if there is one.
+        draft: the model that drafted, the target's own layers included.
     """
     if draft is None or len(sides) < 2 or not step.parents:
         return ""
@@ -194,8 +196,7 @@ def tree_fault(
     paths = [path_to(step.tree, node) for node in range(-1, len(step.tree))]
     ids = [[*before, *(drafted[at].token_id for at in path)] for path in paths]
     probs = shaper.rows(logits, ids, [step.start + len(path) for path in paths]).softmax(-1)
-    window = draft.context_window
-    room = math.inf if window is None else window - len(before) + 1
+    room = room_after(draft, len(before))
     slack = math.exp(-2 * step.depth * stretched(sides[1].tolerance, shaper.shaping))
     return TreeReplay(
         step, trace.config, probs.nan_to_num(nan=0.0), model.eos_ids, room, slack

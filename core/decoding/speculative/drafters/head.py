@@ -60,7 +60,8 @@ def require_head(
         raise ModelError(
             Message(
                 "{draft} reads the hidden states of another model than {target}: "
-                "take the target that it was trained on, or another draft.",
+                "take the target that it was trained on, or another draft; a target's own "
+                "multi-token-prediction layers are the drafter 'mtp'.",
                 draft=draft.model_id,
                 target=target.model_id,
             )
@@ -95,13 +96,13 @@ class HeadDraft(ModelDraft):
         """Run the target and the head over the prompt: the head's prefill includes the target's."""
         started = perf_counter()
         context = started_head(model, prompt_ids, config)
-        draft = cls(context, model.context_window, target, config)
+        draft = cls(context, model, target, config)
         draft.prefill = perf_counter() - started
         return draft
 
     def branch(self, config: Speculative) -> HeadDraft:
         """Return a separate draft for another run."""
-        return HeadDraft(self._context.branch([0]), self._window, self._target, config)
+        return HeadDraft(self._context.branch([0]), self._model, self._target, config)
 
     def see(self, hidden: Tensor) -> None:
         """Take in the hidden states of the tokens that the target has scored, `[n, width]`."""

@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from time import perf_counter
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from ....language import Message
 from ...errors import ContextLengthError
-from ...protocol import Context, LanguageModel
+from ...protocol import Context, LanguageModel, offers
 from ..config import Speculative
 from ..distributions import PositionShaper, Rows, join
 from ..types import CacheSizes
 from ..vocabularies import require_same_vocabulary
 from .proposal import Noise, Proposal
+
+
+class HasReach(Protocol):
+    """A model that can draft so many tokens only."""
+
+    def reach(self, length: int) -> int:
+        """Return the number of tokens that it can draft after a text of `length` tokens, apart from
+        its context window.
+        """
+        ...
+
+
+def room_after(model: LanguageModel, length: int) -> float:
+    """Return the number of tokens that a draft can propose after a text of `length` tokens:
+    infinite without a context window, negative behind its end.
+    """
+    window = model.context_window
+    room = math.inf if window is None else window - length + 1
+    return min(room, model.reach(length)) if offers(model, HasReach) else room
 
 
 def started_context(
@@ -60,12 +81,12 @@ class ModelDraft:
     """Draft model: a smaller model that runs ahead of the target."""
 
     def __init__(
-        self, context: Context, window: int | None, target: LanguageModel, config: Speculative
+        self, context: Context, model: LanguageModel, target: LanguageModel, config: Speculative
     ) -> None:
-        """Create the draft; `context` holds the prompt without its last token, `window` is the
-        draft's own.
+        """Create the draft; `context` is the model's, and holds the prompt without its last
+        token.
         """
-        self._context, self._window = context, window
+        self._context, self._model = context, model
         self.prefill = 0.0
         self._target, self._eos_ids = target, target.eos_ids
         self._shaper = PositionShaper(target, config, config.draft_shaping)
@@ -87,7 +108,7 @@ class ModelDraft:
         """
         started = perf_counter()
         context = started_context(model, prompt_ids, config)
-        draft = cls(context, model.context_window, target, config)
+        draft = cls(context, model, target, config)
         draft.prefill = perf_counter() - started
         return draft
 
@@ -95,7 +116,7 @@ class ModelDraft:
         """Return a separate draft for another run with the same prompt, before either has
         started.
         """
-        return ModelDraft(self._context.branch([0]), self._window, self._target, config)
+        return ModelDraft(self._context.branch([0]), self._model, self._target, config)
 
     def propose(self, ids: Sequence[int], index: int, length: int, noise: Noise) -> Proposal:
         """Draft with one forward per token; the first one also reads the tokens emitted since the
@@ -103,7 +124,7 @@ class ModelDraft:
         """
         self._before = self._peak = self._context.length
         proposal, ahead, rows = Proposal(), list(ids), []
-        room = length if self._window is None else self._window - len(ids) + 1
+        room = room_after(self._model, len(ids))
         while len(proposal.token_ids) < min(length, room):
             new = ahead[self._context.length :]
             logits = fit(self._context.extend(new)[:, -1], self._target.vocab_size)[0]

@@ -21,7 +21,7 @@ from ...protocol import (
 )
 from ..config import Speculative
 from ..drafters.head import HeadState, started_head
-from ..drafters.model import fit, started_context
+from ..drafters.model import fit, room_after, started_context
 from ..scoring import FedRow, tree_rows
 from ..types import CacheSizes
 from .drafting import TreeDraft
@@ -161,8 +161,7 @@ class ModelNodes:
         return tree_forward(self._model, self._context, self._config)
 
     def room(self, length: int) -> int:
-        window = self._model.context_window
-        return self._config.depth if window is None else max(0, window - length + 1)
+        return int(max(0, min(self._config.depth, room_after(self._model, length))))
 
     def read(self, ids: Sequence[int]) -> Tensor:
         logits = self._context.extend(ids[self._before :])[0, -1:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from heapq import nlargest
 from typing import NamedTuple, Protocol
 
 import torch
@@ -137,19 +138,40 @@ class TreeDraft:
         shaped = self._shaper.rows(level.logits, histories, indexes)
         if not bool(torch.isfinite(shaped.amax(-1)).all()):
             require_distributions(level.logits)
+        if self._config.draft_draws:
+            for row, node in enumerate(level.nodes):
+                for child in self._drawn(shaped[row], self._config.widths[position], noise):
+                    self._add(node, child, level.logits[row])
+            return
         count = self._config.tree_nodes or self._config.widths[position]
+        likeliest = [_likeliest(row, count) for row in shaped]
+        least = self._least(level.nodes, likeliest) if self._config.tree_nodes else 0.0
         for row, node in enumerate(level.nodes):
-            before = 1.0 if node < 0 else self._nodes[node].joint
-            for child in self._children(shaped[row], count, noise):
-                joint = before * child.prob
-                self._nodes.append(_Node(node, child, joint, level.logits[row]))
+            for token_id, prob in likeliest[row]:
+                if self._joint(node) * prob >= least:
+                    child = Child(token_id, Rows(None, [token_id]), prob)
+                    self._add(node, child, level.logits[row])
 
-    def _children(self, shaped: Tensor, count: int, noise: Noise) -> list[Child]:
+    def _least(self, nodes: list[int], likeliest: list[list[tuple[int, float]]]) -> float:
+        """Return the least joint probability of a node that `_prune` can keep.
+
+        Most children of a large tree lie below it: they never become objects.
+        """
+        joints = [node.joint for node in self._nodes]
+        for node, children in zip(nodes, likeliest, strict=True):
+            before = self._joint(node)
+            joints += [before * prob for _, prob in children]
+        return min(nlargest(self._config.tree_nodes, joints), default=0.0)
+
+    def _joint(self, node: int) -> float:
+        return 1.0 if node < 0 else self._nodes[node].joint
+
+    def _add(self, parent: int, child: Child, logits: Tensor) -> None:
+        self._nodes.append(_Node(parent, child, self._joint(parent) * child.prob, logits))
+
+    def _drawn(self, shaped: Tensor, count: int, noise: Noise) -> list[Child]:
+        """Draw a node's children."""
         probs = shaped.softmax(-1).nan_to_num(nan=0.0)
-        if not self._config.draft_draws:
-            values, places = probs.topk(min(count, int((probs > 0).sum())))
-            pairs = zip(places.tolist(), values.tolist(), strict=True)
-            return [Child(token_id, Rows(None, [token_id]), prob) for token_id, prob in pairs]
         children: list[Child] = []
         while len(children) < count and bool(probs.any()):
             uniform = noise(1)[0]
@@ -217,6 +239,13 @@ class TreeDraft:
         """Forget the tree but for an accepted path; return this round's cache sizes."""
         read = [self._nodes[at].source for at in path]
         return self._source.keep([node for node in read if node >= 0])
+
+
+def _likeliest(shaped: Tensor, count: int) -> list[tuple[int, float]]:
+    """Return the most probable tokens of a row with their probabilities."""
+    probs = shaped.softmax(-1).nan_to_num(nan=0.0)
+    values, places = probs.topk(min(count, int((probs > 0).sum())))
+    return list(zip(places.tolist(), values.tolist(), strict=True))
 
 
 def most_nodes(config: Speculative) -> int:

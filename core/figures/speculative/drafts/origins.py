@@ -44,6 +44,13 @@ def origin_words(trace: Trace, found: Rejection) -> str:
         )
     if config.drafter == "head":
         return tr("The source: the draft head gave {token} {prob}.", token=token, prob=prob)
+    if config.drafter == "mtp":
+        return tr(
+            "The source: layer {number} of the target's own MTP layers gave {token} {prob}.",
+            number=len(path_to(step.tree, found.place)),
+            token=token,
+            prob=prob,
+        )
     if config.drafter == "early_exit":
         return trn(
             "The source: the target's first layer gave {token} {prob}.",

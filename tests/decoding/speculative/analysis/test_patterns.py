@@ -126,7 +126,9 @@ def test_an_unsure_draft_is_not_accused() -> None:
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
-@pytest.mark.parametrize("drafter", [name for name in SOURCES if name != "other_tokenizer"])
+@pytest.mark.parametrize(
+    "drafter", [name for name in SOURCES if name not in ("other_tokenizer", "mtp")]
+)
 def test_an_honest_draft_is_not_accused(drafter: str, temperature: float) -> None:
     """A weak one neither: the first layer alone, or a copy of the text."""
     draft = {"model": DRAFT, "head": "embedded:head"}.get(drafter)
