@@ -137,13 +137,15 @@ class SpecView(View):
         self._bring_into_window(shown_rounds(self.trace))
         return True
 
-    def fit_window(self, shown: int) -> None:
+    def fit_window(self, shown: int) -> int:
         """Bring the selected token into a timeline of so many rounds, once: the reader may then
         turn its pages. The browser reports its width only after the first run of the page.
+        Returns that number.
         """
         if shown != self.shown:
             self.shown = shown
             self._bring_into_window(shown)
+        return shown
 
     def _bring_into_window(self, shown: int) -> None:
         at = self.token[0] if self.token else self.first
