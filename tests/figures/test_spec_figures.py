@@ -571,3 +571,13 @@ def test_tokens_of_two_tokenizers_stand_over_the_same_bytes_of_the_text():
     assert [made_of(span, draft) for span in target] == [["<E6><97>", "<A5>"], ["a"], ["b"]]
     (whole,) = spans(["", "ab"], ["ab"])[1:]
     assert whole == [(1, 3, "ab")]
+
+
+def test_the_timeline_of_trees_has_no_row_that_no_path_reaches() -> None:
+    trace = make_spec(24, tree_widths="4,2,2")
+    rounds = tuple(step for step in trace.rounds if len(step.accepted) < 2)
+    shallow = replace(trace, steps=rounds)
+    assert max(step.depth for step in rounds) > 2
+    rows = spec_timeline(shallow).layout.yaxis.tickvals
+    reached = max(step.depths[place] for step in rounds for place in step.path) + 1
+    assert len(rows) == reached + 1 < 4

@@ -24,6 +24,7 @@ from .timeline_cells import (
     add_marks,
     add_ring,
     cells_of_rounds,
+    rows_of,
 )
 from .words import (
     KINDS,
@@ -203,8 +204,8 @@ def rounds_for(width: float, trace: Trace) -> int:
 
 
 def _depth(trace: Trace) -> int:
-    """Return the largest number of positions that a round drafted."""
-    return max([1, *(step.depth for step in trace.rounds)])
+    """Return the number of rows that a round's tokens need; of a tree only its path is drawn."""
+    return max([1, *(row + 1 for step in trace.rounds for row, _ in rows_of(step))])
 
 
 def key_words(theme: Theme) -> list[tuple[str, str, str]]:

@@ -70,6 +70,7 @@ class SpecView(View):
             `alone` is target-only decoding, `server` the server's own speculation.
         compared_alone: the number of the greedy run for which the target ran alone by itself.
         linked: the token that the link names, until the run that it names is there.
+        shown: the number of rounds that the timeline has shown of this run; 0 before it is drawn.
         three: the enumeration on three tokens, as they were typed when the page was drawn.
     """
 
@@ -89,6 +90,7 @@ class SpecView(View):
     exits: ExitLayers | None = None
     compared_alone: int = 0
     linked: tuple[int, int] | None = None
+    shown: int = 0
     three: ThreeTokenExample | None = None
 
     @classmethod
@@ -102,7 +104,7 @@ class SpecView(View):
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another run, at its most telling token."""
         super().show(trace, source)
-        self.token = telling_token(trace)
+        self.token, self.shown = telling_token(trace), 0
         if self.linked is not None:
             there = self.look_at(*self.linked)
             if source != "example" or not named_run.is_named():
@@ -132,10 +134,23 @@ class SpecView(View):
         if self.trace is None or token_at(self.trace, at, place) is None:
             return False
         self.token = (at, place)
-        shown = shown_rounds(self.trace)
+        self._bring_into_window(shown_rounds(self.trace))
+        return True
+
+    def fit_window(self, shown: int) -> int:
+        """Bring the selected token into a timeline of so many rounds, once: the reader may then
+        turn its pages. The browser reports its width only after the first run of the page.
+        Returns that number.
+        """
+        if shown != self.shown:
+            self.shown = shown
+            self._bring_into_window(shown)
+        return shown
+
+    def _bring_into_window(self, shown: int) -> None:
+        at = self.token[0] if self.token else self.first
         if not self.first <= at < self.first + shown:
             self.first = at // shown * shown
-        return True
 
     def may_load(self, chosen: str) -> bool:
         """Return whether both models may be loaded: a file must not make the app fetch a model."""

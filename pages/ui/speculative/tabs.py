@@ -140,7 +140,7 @@ def timeline(view: SpecView, trace: Trace) -> None:
     figure.omit_captions(settings_caption(trace))
     state.keep_token(view)
     address.keep()
-    shown = state.shown_rounds(trace)
+    shown = view.fit_window(state.shown_rounds(trace))
     window, width = {"first": view.first, "columns": shown}, state.timeline_width()
     with st.container(key=platform.key("spec-timeline"), gap="small"):
         drawn = figure.chart(

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui.resources import models
 from pages.ui.run import cost, named_run
+from pages.ui.run.display import bar
 from tests.figures.specs import spec_model
 from tests.ui import seen
 from tests.ui.conftest import Open, open_page
@@ -96,10 +97,12 @@ def test_a_run_after_a_reload_is_that_of_the_controls(open_app: Open) -> None:
         "prompt=" + "a" * 2_000,
     ],
 )
-def test_a_word_that_names_no_run_starts_none(open_app: Open, word: str) -> None:
+def test_a_word_that_names_no_run_starts_none_and_says_so(open_app: Open, word: str) -> None:
     app = open_app("speculative.py", prompt=PROMPT, run=word)
     view = view_of(app, "speculative.py")
     assert not view.jobs and view.source == "example"
+    assert {bar.UNREADABLE_RUN, bar.EARLIER_RUN} & {view.failure} and view.failure in texts(app)
+    assert named_run.NAME not in app.query_params
 
 
 def test_nothing_costly_starts(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:

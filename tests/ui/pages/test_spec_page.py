@@ -358,6 +358,23 @@ def test_the_web_page_tells_where_each_token_came_from() -> None:
         assert f"border-bottom-color:{kind_color(kind)}" in body
 
 
+def test_the_timeline_opens_at_the_selected_token_and_may_then_be_turned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(spec_state, "telling_token", lambda _: (13, 0))
+    view, trace = SpecView(), make_spec(90)
+    view.show(trace, "run")
+    for shown, first in ((25, 0), (5, 10)):  # The browser reports a phone's width late.
+        view.fit_window(shown)
+        assert view.first == first
+    view.turn_page("first", 0)
+    view.fit_window(5)
+    assert view.first == 0 and view.token == (13, 0)
+    view.show(trace, "run")
+    view.fit_window(5)
+    assert view.first == 10
+
+
 def test_a_run_without_a_draft_says_so(open_spec: Open) -> None:
     app = open_spec()
     view_of(app).show(make_spec(1), "run")

@@ -24,6 +24,13 @@ from pages.ui.widgets.controls.control import Read, in_words, value
 EMPTY_PROMPT = N_("The prompt is empty. Write a few words in the sidebar, or pick an example.")
 _EMPTY_PROMPT_HERE = N_("The prompt is empty. Write a few words.")
 LINK_NEEDS_RUN = N_("This link uses a model that is not built in. Press Run to load it.")
+UNREADABLE_RUN = N_(
+    "The link names a run with settings that this page can't read. Set the controls and press Run."
+)
+EARLIER_RUN = N_(
+    "The link names an earlier run that only a press on Run may start: its model is not built in, "
+    "or it has too many tokens. Set the controls and press Run."
+)
 # Long enough that drawing takes no time from the measurement.
 POLL_SECONDS = 0.4
 _SHORTCUT = "Ctrl+Enter"
@@ -214,6 +221,9 @@ def begin_restoring(view: View, make_request: MakeRequest) -> None:
     word = named_run.word()
     read = named_run.reader(word)
     if read is None:
+        if word:
+            view.failure = UNREADABLE_RUN
+            address.write("run", None)
         return
     try:
         request = make_request(read)
@@ -222,6 +232,7 @@ def begin_restoring(view: View, make_request: MakeRequest) -> None:
         address.write("run", None)
         return
     if word != named_run.OF_THE_CONTROLS and not named_run.starts_by_itself(request):
+        view.failure = EARLIER_RUN
         address.write("run", None)  # A press on Run would make another run.
     elif not all(map(models.is_embedded, request.models)):
         view.failure = next(filter(None, map(models.unknown, request.models)), LINK_NEEDS_RUN)
