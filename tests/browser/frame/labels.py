@@ -12,8 +12,8 @@ LEFT = (
     " svg, noscript, [data-testid=stDataFrame], [data-testid=stIconMaterial],"
     " [data-testid=stHeaderActionElements]"
 )
-# Labels of one line.
-ONE_LINE = "button, [role=tab], [role=radio]"
+# Labels of one line; the methods stand two by two, with room for a line for each word.
+ONE_LINE = ":not(.st-key-method *):is(button, [role=tab], [role=radio])"
 FAULTS = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 
 
