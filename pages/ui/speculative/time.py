@@ -56,15 +56,19 @@ def _sources(view: SpecView, trace: Trace) -> None:
         "sources",
         N_("Measure every source"),
         lambda: work.sources(trace),
-        N_("This prompt with every source as a chain and as trees, three runs each."),
+        N_(
+            "This prompt with every source as a chain and as trees, three runs each; it takes some "
+            "minutes."
+        ),
     )
     if view.sources is not None:
         st.text(sources_words(view.sources))
-        numbers = dict.fromkeys(("tokens_a_round", "speedup", "slowest", "fastest"), "%.2f")
+        ratios = ("tokens a round", "speed-up", "lowest speed-up", "highest speed-up")
+        numbers = dict.fromkeys(ratios, "%.2f")
         table.draw(
             "sources-table",
             figures.spec_sources_data(view.sources),
-            numbers=numbers | {"ms_a_token": "%.1f"},
+            numbers=numbers | {"ms a token": "%.1f"},
             height="content",
         )
 

@@ -261,9 +261,13 @@ def test_every_source_that_suits_is_measured_as_a_chain_and_as_trees() -> None:
     assert all(row.spread[0] <= row.speedup <= row.spread[1] for row in rows)
     words = sources_words(rows)
     assert f"{max(row.tokens_per_round for row in rows):.2f}." in words
-    assert list(spec_sources_data(rows)["speedup"]) == sorted(
+    assert list(spec_sources_data(rows)["speed-up"]) == sorted(
         (row.speedup for row in rows), reverse=True
     )
+    close = [row._replace(speedup=1.2, spread=(0.9, 1.4)) for row in rows]
+    assert "Too close to say" in sources_words(close) and "0.90 and 1.40" in sources_words(close)
+    clear = [row._replace(speedup=1.2, spread=(1.1, 1.4)) for row in rows]
+    assert sources_words(clear).startswith("Fastest here")
     block = measure_sources(
         target, [1, 2, 3], replace(config, acceptance="block"), {"model": draft}, repeats=1
     )

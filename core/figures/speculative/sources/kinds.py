@@ -11,7 +11,18 @@ from ...base.figure import TableRows, table
 from ...base.labels import percentage
 
 
-@table("source shape acceptance tokens_a_round ms_a_token speedup slowest fastest")
+@table(
+    (
+        "source",
+        "shape",
+        "acceptance",
+        "tokens a round",
+        "ms a token",
+        "speed-up",
+        "lowest speed-up",
+        "highest speed-up",
+    )
+)
 def spec_sources_data(rows: Sequence[SourceRow]) -> TableRows:
     """Return a row for each source and shape, the fastest first; speed-ups are against the target
     alone.
@@ -44,6 +55,15 @@ def sources_words(rows: Sequence[SourceRow]) -> str:
         "other_shape": _shape(fewest),
         "tokens": f"{fewest.tokens_per_round:.2f}",
     }
+    if fastest.speedup > 1 >= fastest.spread[0]:
+        return tr(
+            "Too close to say which source pays here: the fastest is {source} ({shape}), {speedup} "
+            "times as fast as the target alone, and its runs lie between {lowest} and {highest}. "
+            "The most tokens a target forward: {other} ({other_shape}), {tokens}.",
+            **values,
+            lowest=f"{fastest.spread[0]:.2f}",
+            highest=f"{fastest.spread[1]:.2f}",
+        )
     if fastest.speedup > 1:
         return tr(
             "Fastest here: {source} ({shape}), {speedup} times as fast as the target alone. The "
