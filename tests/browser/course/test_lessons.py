@@ -26,8 +26,20 @@ def first() -> Lesson:
     return lesson
 
 
-@pytest.mark.parametrize("width", SIZES)
-@pytest.mark.parametrize("lesson", own_lessons(), ids=lambda lesson: lesson.name)
+# `make test` plays each lesson at one width, `make test-all` at both.
+PLAYED = [
+    pytest.param(
+        lesson,
+        width,
+        id=f"{lesson.name}-{width}",
+        marks=() if place % len(SIZES) == at else pytest.mark.slow,
+    )
+    for place, lesson in enumerate(own_lessons())
+    for at, width in enumerate(SIZES)
+]
+
+
+@pytest.mark.parametrize(("lesson", "width"), PLAYED)
 def test_a_lesson_is_played_to_its_end(page: Page, server: str, lesson: Lesson, width: int) -> None:
     size(page, width)
     panel = LessonPanel(page, server).open(lesson)
