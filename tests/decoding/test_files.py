@@ -91,7 +91,6 @@ def test_a_pipe_and_standard_output_take_what_is_written(tmp_path: Path) -> None
 # What writes straight: the writer itself, and files in a temporary folder.
 IN_PLACE = {
     "core/decoding/files.py",
-    "core/language/make_messages.py",  # the project's own catalogues, from its own texts
     *("core/export/drawing/render.py", "core/export/worksheet/sheet.py"),  # typst's folders
 }
 
