@@ -24,6 +24,7 @@ from core.figures.speculative.drafts.patterns import (
     pattern_words,
 )
 from core.models.scripted import ScriptedModel
+from tests.depth import mostly_slow
 
 PROMPTS = (
     "Once upon a time",
@@ -127,7 +128,11 @@ def test_an_unsure_draft_is_not_accused() -> None:
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 @pytest.mark.parametrize(
-    "drafter", [name for name in SOURCES if name not in ("other_tokenizer", "mtp")]
+    "drafter",
+    mostly_slow(
+        (name for name in SOURCES if name not in ("other_tokenizer", "mtp")),
+        ("model", "head", "early_exit", "prompt_lookup"),
+    ),
 )
 def test_an_honest_draft_is_not_accused(drafter: str, temperature: float) -> None:
     """A weak one neither: the first layer alone, or a copy of the text."""
