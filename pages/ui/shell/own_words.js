@@ -120,6 +120,9 @@ function askForWords() {
 }
 
 function followOwnWords() {
-  new MutationObserver(askForWords).observe(document.body, { childList: true, subtree: true, characterData: true });
+  // Streamlit names an element again where its label is translated later.
+  new MutationObserver(askForWords).observe(document.body, {
+    childList: true, subtree: true, characterData: true, attributeFilter: OWN_TITLES,
+  });
 }
 

@@ -63,6 +63,11 @@ def rows(pages: tuple[Row, ...] = PAGES) -> list[Any]:
 
 
 def assert_speaks(page: Page, language: str) -> None:
+    # Streamlit's own words are translated after it has drawn them: on a slow machine, seconds.
+    for _ in range(20):
+        if not english(page, language):
+            break
+        page.wait_for_timeout(250)
     assert english(page, language) == []
     assert page.evaluate("document.documentElement.lang") == language
 
