@@ -229,6 +229,9 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
         place = telling_place(trace, at)
         return of_figure("verification", figures.spec_verification, trace, at, place)
 
+    def of_round(name: str, drawn: Figure[...]) -> Entry:
+        return Entry(name, lambda at, _: of_figure(name, drawn, trace, at), "round", count, opens)
+
     yield Entry("timeline", timeline, "round", count)
     yield _all("time", of_figure("time", figures.spec_time, trace))
     yield _all("positions", of_figure("positions", figures.spec_positions, trace))
@@ -237,43 +240,13 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
     yield Entry("verification", verification, "round", count, opens)
     yield from _of_constraint(trace)
     if any(step.translation for step in trace.rounds):
-        yield Entry(
-            "translation",
-            lambda at, _: of_figure("translation", figures.spec_translation, trace, at),
-            "round",
-            count,
-            opens,
-        )
+        yield of_round("translation", figures.spec_translation)
     if any(step.parents for step in trace.rounds):
-        yield Entry(
-            "tree",
-            lambda at, _: of_figure("tree", figures.spec_tree, trace, at),
-            "round",
-            count,
-            opens,
-        )
-        yield Entry(
-            "mask",
-            lambda at, _: of_figure("mask", figures.spec_mask, trace, at),
-            "round",
-            count,
-            opens,
-        )
+        yield of_round("tree", figures.spec_tree)
+        yield of_round("mask", figures.spec_mask)
     if any(step.window for step in trace.rounds):
-        yield Entry(
-            "window",
-            lambda at, _: of_figure("window", figures.spec_window, trace, at),
-            "round",
-            count,
-            opens,
-        )
-    yield Entry(
-        "feed",
-        lambda at, _: of_figure("feed", figures.spec_feed, trace, at),
-        "round",
-        count,
-        opens,
-    )
+        yield of_round("window", figures.spec_window)
+    yield of_round("feed", figures.spec_feed)
 
 
 def _of_canvas(trace: Trace) -> Iterator[Entry]:
