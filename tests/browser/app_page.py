@@ -14,6 +14,16 @@ from playwright.sync_api import Locator, Page, expect
 PATIENCE_MS = 120_000
 
 
+def choose_language(page: Page, name: str) -> None:
+    """Choose a language in the sidebar's menu."""
+    field = page.locator(".st-key-language-menu input")
+    # A scroll closes an open menu, and the event of it comes with the next frame.
+    field.scroll_into_view_if_needed()
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    field.click()
+    page.get_by_role("option", name=name).click()
+
+
 class AppPage:
     """Actions on any page, and its contents as a user sees them."""
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page
 
-from core.language import tr, use
 from core.language.catalogue import LANGUAGES
 from pages.ui.platform import reader
 from pages.ui.registry import DECODE, HOME, PAGES
 from pages.ui.registry import Page as Row
+from tests.browser.app_page import choose_language
 from tests.browser.awaiting import stand_still
 from tests.browser.frame.labels import faults
 from tests.browser.frame.shown_texts import english, shown_texts
@@ -64,12 +65,21 @@ def rows(pages: tuple[Row, ...] = PAGES) -> list[Any]:
 
 def assert_speaks(page: Page, language: str) -> None:
     # Streamlit's own words are translated after it has drawn them: on a slow machine, seconds.
-    for _ in range(20):
-        if not english(page, language):
-            break
-        page.wait_for_timeout(250)
-    assert english(page, language) == []
+    assert in_the_end(lambda: english(page, language)) == []
     assert page.evaluate("document.documentElement.lang") == language
+
+
+def in_the_end(found: Callable[[], list[Any]]) -> list[Any]:
+    """Return what is still found after some looks: none, as a rule."""
+    for _ in range(20):
+        if not found():
+            break
+        time.sleep(0.25)
+    return found()
+
+
+def japanese(page: Page) -> list[str]:
+    return [text for _, text in shown_texts(page) if KANA.search(text)]
 
 
 @pytest.mark.parametrize("row", rows())
@@ -100,12 +110,8 @@ def test_no_english_word_is_on_a_page_however_its_language_is_known(
         assert_speaks(first_visit(fresh, server, row, "ja", way), "ja")
 
 
-def choose(page: Page, row: Row, language: str) -> None:
-    """Choose a language in the sidebar's menu."""
-    page.locator(".st-key-language-menu input").click()
-    page.get_by_role("option", name=LANGUAGES[language]).click()
-    with use(language):
-        expect(page.get_by_role("link", name=tr(row.title), exact=True).first).to_be_attached()
+def choose(page: Page, language: str) -> None:
+    choose_language(page, LANGUAGES[language])
     page.wait_for_function("tag => document.documentElement.lang === tag", arg=language)
     stand_still(page)
 
@@ -127,12 +133,12 @@ def change_languages(fresh: Fresh, server: str, row: Row) -> None:
     """English, Japanese, Korean, and English again: nothing keeps a word of the one before."""
     page = first_visit(fresh, server, row, "en", "address")
     first = shown_texts(page)
-    choose(page, row, "ja")
+    choose(page, "ja")
     assert_speaks(page, "ja")
-    choose(page, row, "ko")
+    choose(page, "ko")
     assert_speaks(page, "ko")
-    assert [text for _, text in shown_texts(page) if KANA.search(text)] == []
-    choose(page, row, "en")
+    assert in_the_end(lambda: japanese(page)) == []
+    choose(page, "en")
     # What says how long something took may differ.
-    assert [text for _, text in shown_texts(page) if KANA.search(text)] == []
+    assert in_the_end(lambda: japanese(page)) == []
     assert {part for part, _ in first} <= {part for part, _ in shown_texts(page)}
