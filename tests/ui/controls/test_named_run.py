@@ -173,6 +173,13 @@ def test_a_page_without_such_runs_says_so(open_app: Open, script: str, word: str
     assert address_of(app)["figure_theme"] == "dark"
 
 
+@pytest.mark.parametrize("word", ["1", "seed=3", "seed=x"])
+def test_a_lesson_shows_its_own_runs_and_the_address_names_no_other(word: str) -> None:
+    app = open_page("decode.py", {}, lesson="one-token", run=word)
+    address = address_of(app)
+    assert named_run.NAME not in address and address["lesson"] == "one-token"
+
+
 def test_of_two_runs_the_last_is_made_and_stays(open_app: Open) -> None:
     app = open_app("decode.py", prompt=PROMPT, tokens="3", run=["seed=x", "1"])
     app = seen.settle(app, "view")
