@@ -23,6 +23,7 @@ from ...installation import IMPORT_FOLDER
 from ...language import N_, Message
 from ..reporting import current_report
 from ..stopping import ShouldStop, never, raise_if_stopped
+from .refusals import from_json
 from .server import READY, answer, receive_message, send_message
 
 # Garbage collection during the imports would take a sixth of the start time.
@@ -218,12 +219,20 @@ def _value(reply: dict[str, Any]) -> Any:
         return reply["value"]
     if "refused" in reply:
         kind = getattr(errors, reply["kind"], DecodingError)
-        raise kind(reply["refused"])
+        raise kind(_refusal(reply["refused"]))
     raise LimitError(
         _MEMORY
         if reply["failed"] == "memory"
         else Message("breaks its reader: {reply}", reply=reply["failed"])
     )
+
+
+def _refusal(parts: Any) -> Any:
+    """Return the text of a child's error, which its message may have."""
+    try:
+        return from_json(parts)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise LimitError(Message("breaks its reader: {reply}", reply=str(parts)[:300])) from None
 
 
 def _receive(channel: socket.socket, deadline: float, should_stop: ShouldStop, size: int) -> bytes:

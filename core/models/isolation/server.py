@@ -19,6 +19,7 @@ from typing import Any
 
 from ...decoding.errors import DecodingError
 from ..reporting import reporting
+from .refusals import as_json
 
 READY = b"R"
 _LENGTH = struct.Struct("!I")
@@ -80,7 +81,8 @@ def answer(task: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any
     try:
         return {"value": task(**arguments)}
     except DecodingError as error:
-        return {"refused": str(error), "kind": type(error).__name__}
+        text = as_json(error.args[0] if error.args else "")
+        return {"refused": text, "kind": type(error).__name__}
     except KeyboardInterrupt:
         raise
     except MemoryError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import signal
 import subprocess
@@ -13,10 +14,13 @@ from threading import Event, Thread, Timer
 
 import pytest
 
+from core.decoding.counting import counted
 from core.decoding.errors import LoadingStoppedError, PromptError
+from core.language import Message, tr
+from core.language.catalogue import use
 from core.models.isolation import client
 from core.models.isolation.client import LimitError, RequestLimits
-from core.models.isolation.server import receive_message
+from core.models.isolation.server import answer, receive_message
 from core.models.stopping import current, never, stoppable
 from core.models.transformers_model import TransformersModel
 from tests.models.builders import random_model, tiny_tokenizer
@@ -49,6 +53,45 @@ def test_a_task_gives_its_value_or_its_refusal() -> None:
     assert chat("{{ messages[0].content }}") == "the fox"
     with pytest.raises(PromptError, match="never"):
         chat("{{ raise_exception('never') }}")
+
+
+TOKENS = counted(2, "token")
+REFUSALS = [
+    Message("kept {tokens}", tokens=3),
+    TOKENS,
+    Message("{one}, {other:,}", one=TOKENS, other=1234),
+    Message("no {braces"),
+    Message("Tokens"),
+]
+
+
+@pytest.mark.parametrize("text", REFUSALS)
+def test_a_refusal_can_be_translated_on_the_other_side(text: Message) -> None:
+    def refusing() -> None:
+        raise PromptError(text)
+
+    reply = json.loads(json.dumps(answer(refusing, {})))
+    with pytest.raises(PromptError) as refusal:
+        client._value(reply)
+    assert str(refusal.value) == text
+    with use("ja"):
+        assert refusal.value.shown == tr(text)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"template": "{text.__class__}", "values": {"text": "a"}},
+        {"template": "{text:>99999999}", "values": {"text": "a"}},
+        {"template": "{text}", "values": {"other": "a"}},
+        {"template": "{text:,}", "values": {"text": "a"}},
+        {"template": "{text}", "values": []},
+        {"values": {}},
+    ],
+)
+def test_a_refusal_that_is_no_message_of_the_code_breaks_its_reader(parts: object) -> None:
+    with pytest.raises(LimitError, match="breaks its reader"):
+        client._value({"refused": parts, "kind": "PromptError"})
 
 
 def test_where_there_is_no_fork_a_task_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
