@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core import figures
+from core.decoding.counting import sentences
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SWEPT_LENGTHS
 from core.decoding.speculative.measurement.report import Comparison, LengthSweep
@@ -82,7 +83,7 @@ def _sweep(view: SpecView, trace: Trace) -> None:
         tr(
             "Measured and predicted speed-up of the draft lengths {lengths} and {last}, three runs "
             "each.",
-            lengths=", ".join(map(str, SWEPT_LENGTHS[:-1])),
+            lengths=tr(", ").join(map(str, SWEPT_LENGTHS[:-1])),
             last=SWEPT_LENGTHS[-1],
         ),
     )
@@ -142,4 +143,4 @@ def unmeasured(comparison: Comparison | None, sweep: LengthSweep | None) -> str:
                 "follow once its lengths were under “Time”."
             )
         )
-    return " ".join(waits)
+    return tr(sentences(*waits))
