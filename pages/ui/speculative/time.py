@@ -139,8 +139,8 @@ def unmeasured(comparison: Comparison | None, sweep: LengthSweep | None) -> str:
     if sweep is None:
         waits.append(
             tr(
-                "The acceptance at other draft lengths, and the best and the break-even one, "
-                "follow once its lengths were under “Time”."
+                "The acceptance at other draft lengths, the best and the break-even length follow "
+                "once draft lengths were measured under “Time”."
             )
         )
     return tr(sentences(*waits))
