@@ -70,6 +70,11 @@ class Page:
     section: str = ""
 
     @property
+    def room(self) -> str:
+        """Beginning of the names of the modules that declare the page's own controls."""
+        return f"pages.ui.{self.load_controls.name.partition('.')[0]}."
+
+    @property
     def name(self) -> str:
         """Name of the page's files and pictures, which is its path."""
         return self.path or "home"

@@ -11,20 +11,23 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.decoding.autoregressive.config import Greedy
+from core.decoding.errors import ConfigError
 from core.decoding.record.notes import RECOMPUTED, RECORDED, Note
 from core.figures.base.paper import SCREEN
 from core.figures.decode import durations
 from core.language import Message, catalogue, tr, use
 from pages.ui.decode.state import DecodeView
-from pages.ui.platform import reader
-from pages.ui.registry import PAGES, Page
+from pages.ui.platform import reader, session
+from pages.ui.registry import DECODE, PAGES, Page, page_at
 from pages.ui.run.jobs import Job
 from pages.ui.run.work import BackgroundWork
+from pages.ui.widgets.controls import control
 from tests.figures.traces import make_trace
 from tests.language.pseudo import OPEN, use_pseudo
 from tests.ui.conftest import open_page
 from tests.ui.readable import readable
 
+MANY = page_at("many")
 # A sentence in English: three words, or two that no list of names has.
 _SENTENCE = re.compile(
     r"[A-Za-z]{3,}[;:]? [a-z]{2,}[,;:]? [a-z]{2,}"
@@ -180,7 +183,29 @@ def test_another_seed_stays_chosen_when_the_language_changes() -> None:
     assert app.selectbox(key="token").proto.set_value and app.session_state["token"] == -1
 
 
-def test_a_failure_is_told_in_the_language_of_its_reader() -> None:
+def named_as_on(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a session show the page."""
+    page.load_controls.find()
+    monkeypatch.setattr(session, "current", lambda: "session")
+    monkeypatch.setattr(st, "session_state", {})
+    control.open_room(page.room)
+
+
+@pytest.mark.parametrize("order", [(DECODE, MANY), (MANY, DECODE)], ids=["decode", "many"])
+def test_an_error_names_a_setting_as_the_page_does(
+    order: tuple[Page, Page], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        Greedy(max_new_tokens=0)
+    for page in order:
+        named_as_on(page, monkeypatch)
+        name = "New tokens" if page is DECODE else "Tokens"
+        assert control.in_words(refusal.value).startswith(f"{name} must lie in")
+
+
+def test_a_failure_is_told_in_the_language_of_its_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    named_as_on(DECODE, monkeypatch)
+
     def start() -> Job:
         Greedy(max_new_tokens=0)
         raise AssertionError
