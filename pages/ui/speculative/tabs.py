@@ -11,7 +11,7 @@ from core.decoding.constraints.reading import constrained_position
 from core.decoding.counting import sentences as joined
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.analysis.rejections import rejection_at
-from core.decoding.speculative.config import Acceptance
+from core.decoding.speculative.config import Acceptance, Speculative
 from core.decoding.speculative.tree.shape import path_to
 from core.decoding.speculative.types import CacheSizes, DraftToken
 from core.figures.base.labels import settings_caption, visible_token
@@ -51,9 +51,16 @@ _NOTICE = N_("""
   bonus after a draft that was accepted whole. So each round adds at least one token.
 - {rule}
 - All drafted tokens after a rejection are lost. A longer draft loses more of them.
-- A high acceptance rate alone makes nothing faster: the draft's own forwards take time too. The
-  tab Time measures both.
+- {cost}
 """)
+_OWN_FORWARDS = N_(
+    "A high acceptance rate alone makes nothing faster: the draft's own forwards take time too. "
+    "The tab Time measures both."
+)
+_NO_FORWARDS = N_(
+    "A high acceptance rate alone makes nothing faster: these drafts take no forward of their own, "
+    "but scoring them takes longer than scoring one token. The tab Time measures both."
+)
 _OF_THE_RULE: dict[Acceptance, str] = {
     "speculative": N_(
         "A token that the target finds likelier than the draft does is never rejected. Where the "
@@ -80,7 +87,12 @@ _GREEDY = N_(
 
 def notice(trace: Trace) -> str:
     """Return the notes for the reader, under the acceptance rule of the run."""
-    return tr(_NOTICE, rule=tr(_GREEDY if is_greedy(trace) else _OF_THE_RULE[rule_of(trace)]))
+    source = trace.require(Speculative).config.source
+    return tr(
+        _NOTICE,
+        rule=tr(_GREEDY if is_greedy(trace) else _OF_THE_RULE[rule_of(trace)]),
+        cost=tr(_OWN_FORWARDS if source.draws or source.needs_draft else _NO_FORWARDS),
+    )
 
 
 STRIP, TIMELINE, TOKEN, LOOKS = "spec-text", "spec-rounds", "spec-verification", "spec-looks"
@@ -241,7 +253,7 @@ def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
     )
     rejected = rejection_at(trace, at, place)
     if rejected is not None:
-        origin = f"{rejection_words(trace, rejected)}\n{origin}"
+        origin = f"{rejection_words(trace, rejected, verified=True)}\n{origin}"
     allowed = constrained_position(trace, at, place)
     return {
         "token-where": round_words(step, at, place),

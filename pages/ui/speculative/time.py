@@ -139,7 +139,7 @@ def unmeasured(comparison: Comparison | None, sweep: LengthSweep | None) -> str:
         waits.append(
             tr(
                 "The acceptance at other draft lengths, and the best and the break-even one, "
-                "follow once its lengths were under “Time”."
+                "follow once the draft lengths were measured under “Time”."
             )
         )
     return " ".join(waits)
