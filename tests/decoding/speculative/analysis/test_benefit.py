@@ -38,7 +38,8 @@ def test_the_time_of_proposing_decides() -> None:
 def test_a_measurement_decides_over_the_estimate() -> None:
     trace = timed(run(drafter="jacobi"), 0.0, 1.0, 0.0)
     slow, fast = make_comparison(2.0, 1.0), make_comparison(0.5, 1.0)
-    assert little_benefit_words(trace, slow).endswith("Slower here, 0.50 times as fast, as measured.")
+    words = little_benefit_words(trace, slow)
+    assert words.endswith("Slower here, 0.50 times as fast, as measured.")
     assert little_benefit_words(trace, fast) == ""
 
 
