@@ -11,12 +11,13 @@ from core.decoding.constraints.reading import constrained_position
 from core.decoding.counting import sentences as joined
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.analysis.rejections import rejection_at
-from core.decoding.speculative.config import Acceptance, Speculative
+from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.tree.shape import path_to
 from core.decoding.speculative.types import CacheSizes, DraftToken
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.base.paper import Paper
 from core.figures.constraint.words import standing_words
+from core.figures.speculative.drafts.benefit import cost_words
 from core.figures.speculative.drafts.patterns import pattern_words
 from core.figures.speculative.drafts.rejections import rejection_words
 from core.figures.speculative.words import (
@@ -53,14 +54,6 @@ _NOTICE = N_("""
 - All drafted tokens after a rejection are lost. A longer draft loses more of them.
 - {cost}
 """)
-_OWN_FORWARDS = N_(
-    "A high acceptance rate alone makes nothing faster: the draft's own forwards take time too. "
-    "The tab Time measures both."
-)
-_NO_FORWARDS = N_(
-    "A high acceptance rate alone makes nothing faster: these drafts take no forward of their own, "
-    "but scoring them takes longer than scoring one token. The tab Time measures both."
-)
 _OF_THE_RULE: dict[Acceptance, str] = {
     "speculative": N_(
         "A token that the target finds likelier than the draft does is never rejected. Where the "
@@ -87,12 +80,8 @@ _GREEDY = N_(
 
 def notice(trace: Trace) -> str:
     """Return the notes for the reader, under the acceptance rule of the run."""
-    source = trace.require(Speculative).config.source
-    return tr(
-        _NOTICE,
-        rule=tr(_GREEDY if is_greedy(trace) else _OF_THE_RULE[rule_of(trace)]),
-        cost=tr(_OWN_FORWARDS if source.draws or source.needs_draft else _NO_FORWARDS),
-    )
+    rule = _GREEDY if is_greedy(trace) else _OF_THE_RULE[rule_of(trace)]
+    return tr(_NOTICE, rule=tr(rule), cost=cost_words(trace))
 
 
 STRIP, TIMELINE, TOKEN, LOOKS = "spec-text", "spec-rounds", "spec-verification", "spec-looks"
@@ -207,8 +196,7 @@ def _verification(view: SpecView, trace: Trace) -> None:
     if view.token is None:
         st.text(tr("No token is selected: click one in the text or in the grid."))
         return
-    at, place = view.token
-    prefetch = _prefetch(view, trace)
+    (at, place), prefetch = view.token, _prefetch(view, trace)
     figure.chart(parts.VERIFICATION.part(view, trace), (view.number, at, place), ahead=prefetch)
     _facts(view, trace, at, place, prefetch)
     if trace.rounds[at].translation:

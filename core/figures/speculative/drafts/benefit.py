@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ....decoding.counting import sentences
 from ....decoding.record.trace import Trace
+from ....decoding.speculative.config import Speculative
 from ....decoding.speculative.measurement.metrics import counts, tokens_per_round
 from ....decoding.speculative.measurement.report import Comparison
-from ....language import tr
+from ....language import N_, tr
 from ..time import headline
 
 # Below this bound of the speed-up the longer forwards of the target decide.
@@ -14,6 +15,20 @@ _LEAST_SPEEDUP = 1.1
 _LEAST_ROUNDS = 8
 # Share of a forward from which the time of proposing is named.
 _TELLING = 0.1
+_OWN_FORWARDS = N_(
+    "A high acceptance rate alone makes nothing faster: the draft's own forwards take time too. "
+    "The tab Time measures both."
+)
+_NO_FORWARDS = N_(
+    "A high acceptance rate alone makes nothing faster: these drafts take no forward of their own, "
+    "but scoring them takes longer than scoring one token. The tab Time measures both."
+)
+
+
+def cost_words(trace: Trace) -> str:
+    """Return what drafts cost besides their rejected tokens; plain text."""
+    source = trace.require(Speculative).config.source
+    return tr(_OWN_FORWARDS if source.draws or source.needs_draft else _NO_FORWARDS)
 
 
 def little_benefit_words(trace: Trace, measured: Comparison | None = None) -> str:
