@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from statistics import fmean
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import torch
 from torch import Tensor
 
 from benchmarks.broken_drafts import BrokenDraft, LateContext, StaleContext, StarvedContext
 from core import ModelError, Shaping, Speculative, Trace, collect, load_model
-from core.decoding.speculative.analysis.patterns import pattern_of
+from core.decoding.speculative.analysis.patterns import PatternName, pattern_of
 from core.decoding.speculative.measurement.metrics import acceptance_rate
 
 PROMPTS = (
@@ -53,7 +53,7 @@ QUESTIONS = (
 )
 TEMPERATURES = (0.0, 0.7, 1.0, 1.5)
 TARGET, DRAFT, SMOL = "embedded:target", "embedded:draft", "smollm2"
-NAMES = ("constant_draft", "constant_token", "other_text", "other_start")
+NAMES = get_args(PatternName)
 Prompt: TypeAlias = str | list[int]
 MakeDraft: TypeAlias = Callable[[Any, Any, list[int], int], Any]
 """Return the draft of a run by the target, the honest draft, the run's prompt and a number."""

@@ -24,5 +24,5 @@ with frame.controls():
         controls.size()
         bar.draw(view, controls.request)
     controls.order()
-bar.restore(view, controls.request)
+bar.restore(view, controls.RUN_CONTROLS)
 page.draw(view)

@@ -24,5 +24,5 @@ frame.intro(
 with frame.controls(), frame.controls_row():
     controls.draw()
     bar.draw(view, controls.request)
-bar.restore(view, controls.request)
+bar.restore(view, controls.RUN_CONTROLS)
 page.draw(view)

@@ -10,7 +10,7 @@ from pages.ui import platform, registry
 from pages.ui.course import panel as lesson
 from pages.ui.platform import fragments, guard, reader, shutdown, slot, unconfirmed
 from pages.ui.resources import models
-from pages.ui.run import address, changed, shared
+from pages.ui.run import address, changed, named_run, shared
 from pages.ui.run.display import install_model
 from pages.ui.run.files import save
 from pages.ui.shell import boundary, browser, glossary, sidebar
@@ -54,6 +54,7 @@ for place in shared.slots(row.slots):
     with slot.use(place):
         link.check_address()
         sidebar.refuse_models(row.view)
+named_run.refuse_elsewhere(row)
 with st.sidebar:
     if row.slots == ("",):
         sidebar.show(

@@ -23,5 +23,5 @@ with frame.controls():
     controls.draw()
     with frame.controls_row():
         bar.draw(view, controls.request)
-bar.restore(view, controls.request)
+bar.restore(view, controls.RUN_CONTROLS)
 page.draw(view)

@@ -26,5 +26,5 @@ with frame.controls():
         bar.draw(view, problem.request)
     problem.write_question()
     controls.budget(then=page.redraw, settled=page.run_again)
-bar.restore(view, problem.request)
+bar.restore(view, problem.RUN_CONTROLS)
 page.draw(view)

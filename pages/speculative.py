@@ -27,5 +27,5 @@ with frame.controls():
     with row:
         controls.pair()
         bar.draw(view, controls.request)
-bar.restore(view, controls.request)
+bar.restore(view, controls.RUN_CONTROLS)
 page.draw(view)

@@ -14,7 +14,9 @@ from unittest.mock import Mock
 import pytest
 
 import core
+from benchmarks.broken_drafts import BrokenDraft, LateContext
 from core import BeamSearch, Greedy, Sampling, Shaping, read_trace
+from core.cli.commands import decode
 from core.cli.main import build_parser, main
 from core.cli.options import config_of
 from core.decoding.config import MethodConfig
@@ -97,6 +99,31 @@ def test_a_forged_trace_fails_its_checks(run_file, tmp_path, capsys) -> None:
         (
             ["decode", "--prompt", "x", "--draft", "x", "--drafter", "prompt_lookup"],
             "--draft does nothing with --drafter prompt_lookup",
+        ),
+        (
+            ["decode", "--prompt", "x", "--exit-layer", "3"],
+            "--exit-layer does nothing without --drafter early_exit; give both.",
+        ),
+        (
+            ["decode", "--prompt", "x", "--drafter", "suffix", "--draft-threshold", "0.5"],
+            "--draft-threshold does nothing with --drafter suffix; leave one of both out.",
+        ),
+        (
+            ["decode", "--prompt", "x", "--posterior-alpha", "0.2"],
+            "--posterior-alpha does nothing without --acceptance typical; give both.",
+        ),
+        (
+            ["decode", "--prompt", "x", "--tree-nodes", "8", "--tree-picks", "top_k"],
+            "--tree-picks does nothing without --tree-widths; give both.",
+        ),
+        (
+            ["decode", "--prompt", "x", "--tree-widths", "3,2", "--draft-length", "9"],
+            "--draft-length does nothing with --tree-widths; leave one of both out.",
+        ),
+        (
+            ["decode", "--prompt", "x", "--model", "embedded:nothing"],
+            "There is no embedded model 'nothing'; embedded models: embedded:draft, "
+            "embedded:target, embedded:head, embedded:diffusion.",
         ),
     ],
 )
@@ -327,12 +354,16 @@ def test_every_setting_has_an_option_with_help(capsys) -> None:
         main(["decode", "--help"])
     printed = " ".join(capsys.readouterr().out.split())
     for name, spec in SETTINGS.items():
-        option, text = name.replace("_", "-"), f"{spec.help[0].lower()}{spec.help[1:20]}"
+        # An acronym keeps its capitals.
+        first = spec.help[0] if spec.help[1].isupper() else spec.help[0].lower()
+        option, text = name.replace("_", "-"), f"{first}{spec.help[1:20]}"
         assert re.search(rf"--{option} [A-Z=,.]+ {re.escape(text)}", printed)
     shared = set(MethodConfig.__dataclass_fields__)
     for method in METHODS:
         settings = set(method.config.__dataclass_fields__) - shared
         assert all(f"--{name.replace('_', '-')} " in printed for name in settings)
+    assert "dRY" not in printed and "DRY's penalty grows" in printed
+    assert "(default: None)" not in printed and "(default: )" not in printed
 
 
 @pytest.mark.parametrize(
@@ -453,8 +484,34 @@ def test_a_speculative_run_from_start_to_check(folder, tmp_path, capsys) -> None
     trace = read_trace(out)
     assert printed.out == f"{trace.text}\n"
     # A draft that is the target loses no token, but for the last bits of two forwards.
-    assert re.search(r"\[\d+ rounds, \d+ of \d+ drafted tokens accepted\]", printed.err)
+    assert re.search(r"\[\d+ rounds?, \d+ of \d+ drafted tokens accepted\]", printed.err)
     assert (trace.config.method, trace.config.shaping.temperature) == ("speculative", 0.5)
     assert trace.draft_id == folder
     assert main(["check", out, *models]) == 0
     assert "the dice are those of the seed" in capsys.readouterr().out
+
+
+def test_what_a_broken_draft_shows_is_printed_after_a_run_and_after_its_checks(
+    tmp_path, monkeypatch, capsys
+) -> None:
+    loaded = decode.load
+
+    def load(where: str, *rest: object) -> object:
+        model = loaded(where, *rest)
+        return BrokenDraft(model, cache=LateContext) if where == "embedded:draft" else model
+
+    monkeypatch.setattr(decode, "load", load)
+    out = str(tmp_path / "run.json")
+    options = ["--prompt", "At night, the stars", "--draft-length", "2", "--json", out]
+    assert main(["decode", *options, "--max-new-tokens", "16"]) == 0
+    printed = capsys.readouterr().err
+    assert "\nLate draft: in " in printed
+    assert main(["check", out]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("Late draft: in ")
+
+
+def test_one_round_and_one_token_are_singular(folder, capsys) -> None:
+    models = ["--model", folder, "--draft", folder]
+    assert main(["decode", "--prompt", "the", "--max-new-tokens", "1", *models]) == 0
+    printed = capsys.readouterr().err
+    assert "[1 round, 0 of 0 drafted tokens accepted]\n[1 token after a prompt of " in printed

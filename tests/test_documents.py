@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.depth import mostly_slow
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -48,7 +50,9 @@ def test_a_notebook_is_that_of_its_source_and_holds_its_pictures(name: str) -> N
     assert pictures == NOTEBOOKS[name]
 
 
-@pytest.mark.parametrize("name", [name for name in NOTEBOOKS if name != "figures"])
+@pytest.mark.parametrize(
+    "name", mostly_slow((name for name in NOTEBOOKS if name != "figures"), ["sampling"])
+)
 def test_a_notebook_runs_and_its_statements_hold(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,6 +25,7 @@ from core.traces.data_path.export import as_chrome, as_json
 from core.traces.data_path.reading import path_of
 from core.traces.data_path.types import DataPath
 from core.traces.tree_file import tree_json
+from tests.depth import mostly_slow
 from tests.export.drawings import raw
 from tests.figures.forks import make_tree
 from tests.figures.gallery import long_rounds
@@ -66,7 +67,7 @@ KINDS: dict[str, tuple[Callable[[], bytes], set[str]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, ("lab", "sweep", "reasoning")))
 def test_every_kind_of_file_has_figures_with_tables_and_an_archive(
     kind: str, tmp_path: Path, capsys, monkeypatch
 ) -> None:

@@ -55,6 +55,7 @@ class MethodOptions:
         printer: returns a function that prints each step of one run to stdout.
         print_result: prints the result to stdout after the run.
         notes: returns sentences on a finished run, for stderr.
+        findings: returns what `check` says of a run beside its checks, in the context's language.
     """
 
     by_hand: Collection[str] = ()
@@ -66,6 +67,7 @@ class MethodOptions:
     printer: Callable[[], Callable[[Step], None]] = lambda: stream
     print_result: Callable[[Trace[Any]], None] | None = None
     notes: Callable[[Trace[Any]], tuple[str, ...]] = lambda _: ()
+    findings: Callable[[Trace[Any]], str] = lambda _: ""
 
 
 def options_of(method: Method[Any]) -> MethodOptions:
@@ -113,6 +115,8 @@ def add_settings(group: _ArgumentGroup, kind: type[MethodConfig], names: Collect
         if isinstance(default, bool):
             group.add_argument(option(name), action="store_true", default=SUPPRESS, help=text)
             continue
+        if default not in (None, ""):
+            text = Message(_WITH_DEFAULT, help=Message(text), default=str(default))
         few = get_args(hints[name]) if get_origin(hints[name]) is Literal else None
         group.add_argument(
             option(name),
@@ -120,7 +124,7 @@ def add_settings(group: _ArgumentGroup, kind: type[MethodConfig], names: Collect
             default=SUPPRESS,
             choices=few,
             metavar=None if few else placeholder(name, type(default)),
-            help=Message(_WITH_DEFAULT, help=Message(text), default=str(default)),
+            help=text,
         )
 
 
@@ -130,7 +134,7 @@ class _ShapingHelp(Message):
     def __new__(cls, spec: SettingSpec) -> _ShapingHelp:
         default = spec.shown(spec.off)
         sentences = spec.help.removesuffix(".").split(". ")
-        text = "; ".join(sentence[0].lower() + sentence[1:] for sentence in sentences)
+        text = "; ".join(_begun_small(sentence) for sentence in sentences)
         message = str.__new__(cls, f"{text} (default: {default})".replace("%", "%%"))
         message.template = _WITH_DEFAULT
         message.values = {"help": Message(spec.help), "default": Message(default)}
@@ -138,6 +142,11 @@ class _ShapingHelp(Message):
 
     def translated(self, language: str) -> str:
         return super().translated(language).replace("%", "%%")
+
+
+def _begun_small(sentence: str) -> str:
+    """Return a sentence with a small first letter, unless an acronym (DRY, XTC) begins it."""
+    return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
 
 
 def add_shaping(group: _ArgumentGroup, names: Collection[str] = SETTINGS) -> None:

@@ -12,7 +12,7 @@ from ..decoding.reasoning.config import LEVELS, Reasoning
 from ..decoding.reasoning.transcript import pieces_of, read_run
 from ..decoding.record.steps import Phase, Step, TokenStep
 from ..decoding.record.trace import Trace
-from ..language import N_, Message
+from ..language import N_, Message, tr
 from .method import MethodOptions, option
 
 _MARKS_HELP = {
@@ -24,7 +24,7 @@ _MARKS_HELP = {
 def _add(group: _ArgumentGroup) -> None:
     for name, text in _MARKS_HELP.items():
         group.add_argument(option(name), default=SUPPRESS, metavar="MARK", help=text)
-    named = ", ".join(f"{name} {budget}" for name, budget in LEVELS.items())
+    named = tr(", ").join(f"{name} {budget}" for name, budget in LEVELS.items())
     text = Message("the thinking budget by name: {names}", names=named)
     group.add_argument("--level", choices=list(LEVELS), default=SUPPRESS, help=text)
 

@@ -2,22 +2,24 @@
 
 Korean separates words by spaces, as English does. The Japanese rules are those of JIS X 4051: no
 line begins with a closing mark or a small kana, and none ends with an opening mark. None begins
-with a polite ending or within one either.
+with a polite ending or within one either, and none parts a number from its counter.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .catalogue import current
 
 # Han characters, kana, and full-width marks.
 _JAPANESE = re.compile("[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60]")
+# The spaces here are those that may not break.
+_SPACES = " \u00a0"
 _NOT_FIRST = frozenset(
-    "、。，．・：；？！）」』】〕〉》”’ーぁぃぅぇぉっゃゅょァィゥェォッャュョ々〜…%,.:;?!)]}"
+    f"、。，．・：；？！）」』】〕〉》”’ーぁぃぅぇぉっゃゅょァィゥェォッャュョ々〜…%,.:;?!)]}}{_SPACES}"
 )
-_NOT_LAST = frozenset("（「『【〔〈《“‘([{")
+_NOT_LAST = frozenset(f"（「『【〔〈《“‘([{{{_SPACES}")
 # Polite endings: one of them, or its rest ("す。"), alone on the last line looks like a mistake.
 _ENDINGS = frozenset({"です", "でした", "ます", "ました", "ません"})
 # A tag, an entity, a polite ending or a character.
@@ -30,11 +32,27 @@ def breakable(text: str, words: re.Pattern[str]) -> Iterator[tuple[str, str]]:
     Args:
         words: matches what stands between spaces.
     """
-    for word in words.findall(text):
+    japanese = current() == "ja"
+    found: list[str] = words.findall(text)
+    for word in _counted(found) if japanese else found:
         gap = " "
-        for piece in _japanese(word) if current() == "ja" else (word,):
+        for piece in _japanese(word) if japanese else (word,):
             yield gap, piece
             gap = ""
+
+
+def _counted(words: Iterable[str]) -> Iterator[str]:
+    """Yield the words, a number and its counter ("22 件") as one."""
+    held = ""
+    for word in words:
+        if held[-1:].isdigit() and _JAPANESE.match(word):
+            held += f" {word}"
+            continue
+        if held:
+            yield held
+        held = word
+    if held:
+        yield held
 
 
 def _japanese(word: str) -> Iterator[str]:

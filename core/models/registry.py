@@ -18,6 +18,7 @@ from .places import (
     kind_of_path,
     list_diffusion,
     list_embedded,
+    list_heads,
     list_stored,
     looks_like_path,
 )
@@ -180,7 +181,8 @@ def _connected(
 
 
 def _embedded_names() -> str:
-    names = ", ".join(EMBEDDED_PREFIX + name for name in [*list_embedded(), *list_diffusion()])
+    loadable = [*list_embedded(), *list_heads(), *list_diffusion()]
+    names = ", ".join(EMBEDDED_PREFIX + name for name in loadable)
     if not names:
         return Message("no model is embedded here")
     return Message("embedded models: {names}", names=names)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+from ..decoding.by_engine.told import told_by
 from ..decoding.errors import TraceError
 from ..decoding.record.bounds import MAX_COUNT
 from ..language import N_
@@ -153,16 +154,36 @@ def _places(bodies: Sequence[JsonObject]) -> Iterator[_Place]:
 def _outside_responses(bodies: Sequence[JsonObject]) -> Iterator[_Place]:
     """Yield the tokens of the first choice, or of a body without choices (Ollama, llama.cpp)."""
     first = next((c.get("index") for body in bodies for c in objects(body.get("choices"))), None)
+    of_llama = any(objects(body.get("completion_probabilities")) for body in bodies)
     for body in bodies:
         if not str(body.get("type")).endswith(".done"):
             yield from map(_entry, objects(body.get("logprobs")))
-        yield from map(_entry, objects(body.get("completion_probabilities")))
+        yield from (_of_llama(body) if of_llama else ())
         yield from _of_vllm(objects(body.get("outputs"))[:1])
         for choice in [c for c in objects(body.get("choices")) if c.get("index") == first][:1]:
             logprobs = choice.get("logprobs")
             if isinstance(logprobs, Mapping):
-                yield from map(_entry, objects(logprobs.get("content")))
+                yield from _without_drafted(body, map(_entry, objects(logprobs.get("content"))))
                 yield from _legacy(logprobs)
+
+
+def _of_llama(body: JsonObject) -> Iterator[_Place]:
+    """Yield the tokens of an answer of llama.cpp, or of an event of its stream, which leaves the
+    log-probability of a drafted token out."""
+    entries = objects(body.get("completion_probabilities"))
+    yield from _without_drafted(body, map(_entry, entries))
+    token_ids, content = _list(body.get("tokens")), body.get("content")
+    if not entries and (token_ids or content):
+        yield _Named(_raw(content), None, _id(token_ids[0]) if token_ids else None), []
+
+
+def _without_drafted(body: JsonObject, places: Iterator[_Place]) -> Iterator[_Place]:
+    """Drop the numbers of drafted tokens: a whole answer of llama.cpp gives them the
+    log-probability 0 and names no other token."""
+    told = told_by(body.get("timings"))
+    for token, named in places:
+        drafted = told is not None and told.drafted and not named and token.logprob == 0.0
+        yield (token._replace(logprob=None) if drafted else token), named
 
 
 def _entry(entry: JsonObject) -> _Place:

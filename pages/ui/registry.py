@@ -75,6 +75,11 @@ class Page:
         return self.path or "home"
 
     @property
+    def repeats_run(self) -> bool:
+        """True if `run` in the address names a run that the page makes again."""
+        return self.run_controls is not None and self.slots == ("",) and "lab" not in self.shows
+
+    @property
     def links_runs(self) -> bool:
         """True if a link repeats the shown run; otherwise the address alone restores the page."""
         return self.run_controls is not None and not self.own_prompt
@@ -319,6 +324,7 @@ PAGES = (
         "api_requests.py",
         view=Named("requests.state:RequestsView.current"),
         load_controls=Named("requests.controls:load_controls"),
+        run_controls=None,
         section=_BUILDERS,
     ),
 )

@@ -142,6 +142,19 @@ def test_other_dice_of_two_speculative_runs_are_named(model) -> None:
     assert draws(config) and not draws(greedy) and not draws(Greedy())
 
 
+def test_a_setting_of_a_drawn_verification_is_not_exchanged_in_a_single_step(model) -> None:
+    """A step of the target alone doesn't draw what a verification drew."""
+    plain = Speculative(max_new_tokens=16, seed=3, shaping=Shaping(temperature=1.2))
+    other = replace(plain, tree_nodes=6, draft_length=2, exit_layer=1)
+    draft = random_language_model("llama", seed=2)
+    left, right = (collect(model, PROMPT, config, draft=draft) for config in (plain, other))
+    parting = _against(left, model, right)
+    assert parting.cause == "settings"
+    assert parting.reason == "Each of these may have decided it: draft length, tree nodes."
+    texts = [[text for step in trace.rounds for text in step.texts] for trace in (left, right)]
+    assert [rival.text for rival in parting.rivals] == [own[parting.at] for own in texts]
+
+
 def test_a_single_setting_that_acts_needs_no_model(model, left) -> None:
     shaping = replace(WARM.shaping, temperature=3.0)
     parting = compare(left, collect(model, PROMPT, replace(WARM, shaping=shaping)))

@@ -41,6 +41,7 @@ from core.evaluation.plan.types import Evaluation, EvaluationPlan, Way
 from core.evaluation.plan.variety import varieties
 from core.evaluation.questions.own import own_questions
 from core.evaluation.questions.types import Question, QuestionSet
+from tests.depth import slow
 
 ROOT = Path(__file__).parents[2]
 FEW = take(own_questions("mixed"), 4)
@@ -322,7 +323,7 @@ def test_samples_without_a_draw_are_refused() -> None:
     assert Way("a", Sampling(seed=5), samples=3).config_of(2).seed == 7
 
 
-@pytest.mark.parametrize("name", ["leak", "hot-draft", "beam", "samplers"])
+@pytest.mark.parametrize("name", ["leak", slow("hot-draft"), "beam", slow("samplers")])
 def test_a_stored_lesson_is_what_its_plan_gives(name: str) -> None:
     """The plan is whole, and its first rows come out again."""
     stored = read_evaluation(ROOT / f"assets/evaluation/{name}.jsonl")

@@ -68,6 +68,7 @@ def alone(work):
     return run_evaluation({DRAFT: load_model(DRAFT)}, work.plan)
 
 
+@pytest.mark.slow
 def test_they_go_on_from_a_file_and_a_killed_one_loses_and_repeats_nothing(
     work, alone, tmp_path
 ) -> None:

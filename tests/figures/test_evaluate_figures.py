@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,9 +17,14 @@ from core.figures import (
     evaluate_agreement,
     evaluate_agreement_data,
 )
+from core.figures.base.labels import NBSP
+from core.figures.base.paper import Paper
+from core.figures.evaluate.accuracy import cost_words
+from core.language.catalogue import use
 from tests.figures.looking import strings, trace_named
 
 STORED = Path(__file__).parents[2] / "assets/evaluation"
+NARROW = Paper(width=300)
 HOSTILE = "<img src=x> %{meta.caption} **b**"
 
 
@@ -55,6 +61,19 @@ def test_the_matrix_says_who_agrees_and_lossless_rules_agree_with_greedy() -> No
     assert list(cells.z[0])[:4] == [1.0] * 4
     table = evaluate_agreement_data(evaluation())
     assert len(table) == 25 and set(table["questions"]) == {24}
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "ko"])
+def test_costs_break_between_their_parts(language: str) -> None:
+    leak = read_evaluation(STORED / "leak.jsonl")
+    with use(language):
+        parts = [cost_words(row).replace(NBSP, " ").split(" · ") for row in results(leak)]
+        notes = evaluate_accuracy(leak, paper=NARROW).layout.annotations
+        costs = [note.text.replace(NBSP, " ") for note in notes]
+    for row in parts:
+        assert any(re.split(r" ·(?: |<br>)", text) == row for text in costs)
+    wrapped = [note for note in notes if "·<br>" in note.text]
+    assert all(note.align == "left" for note in wrapped)
 
 
 @pytest.mark.parametrize("draw", [evaluate_accuracy, evaluate_agreement])

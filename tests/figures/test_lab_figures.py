@@ -145,7 +145,7 @@ def test_more_than_five_panels_stand_in_rows_on_a_screen_and_in_one_row_in_print
 
 
 def test_xtc_s_number_and_what_it_removed_stand_above_the_stages() -> None:
-    for seed in range(8):
+    for seed in range(4):
         step = make_lab(Shaping(xtc_probability=0.5, xtc_threshold=0.02), seed=seed).step
         stage = next(stage for stage in step.step.stages if stage.name == "xtc_probability")
         subtitle = lab_stages(step).layout.meta["subtitle"]

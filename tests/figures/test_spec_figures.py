@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from statistics import fmean
 
 import pytest
 
@@ -11,6 +12,8 @@ from core import Greedy, collect
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import acceptance_table
 from core.decoding.speculative.measurement.metrics import (
+    Costs,
+    VerifyCost,
     acceptance_by_position,
     alpha,
     counts,
@@ -219,7 +222,7 @@ def test_the_verdict_says_what_was_measured_and_adds_up(seconds: float, words: s
     cost = emitted_a_round * seconds / 0.03
     assert f"emits {emitted_a_round:.1f} tokens" in sentence
     assert f"as long as {cost:.1f} tokens" in sentence
-    assert f"takes {cost / 2:.1f}, scoring" in sentence
+    assert f"({cost / 2:.1f} for drafting" in sentence
 
 
 def test_acceptance_by_position_is_drawn_as_counted() -> None:
@@ -356,6 +359,28 @@ def test_expectations_take_the_lengths_that_were_drafted(settings: dict[str, obj
     took = sum(k * comparison.costs.draft + comparison.costs.verify[0].seconds for k in lengths)
     expected = mean * len(lengths) * 0.03 / took
     assert metric(trace, "expected speed-up", comparison=comparison)[0] == f"{expected:.2f}"
+
+
+@pytest.mark.parametrize("settings", [{"tree_widths": "3,2"}, {"tree_nodes": 6}], ids=str)
+def test_metrics_of_a_tree_count_its_levels(settings: dict[str, object]) -> None:
+    """Costs are measured by level: a round's candidates would take the line far beyond them."""
+    trace = make_spec(**settings)
+    depth = fmean(step.depth for step in trace.rounds)
+    assert depth < fmean(len(step.drafted) for step in trace.rounds)
+    # Verifying takes 10 ms and 2 ms a level; a token of the target 10 ms.
+    costs = Costs(0.005, 0.01, (VerifyCost(1, 0.012, 5), VerifyCost(3, 0.016, 5)))
+    comparison = make_comparison(0.02, 0.01)._replace(costs=costs)
+    value, words, _ = metric(trace, "verification cost v", comparison=comparison)
+    assert value == f"{max(1.2, 1 + 0.2 * depth):.2f}"
+    assert f"a median round of {depth:.1f} levels" in words
+    assert "a level in the median round" in metric(trace, "draft cost c", comparison=comparison)[1]
+    assert "k the levels" in metric(trace, "expected speed-up", comparison=comparison)[1]
+    assert "the sum of (levels + 1)" in metric(trace, "system efficiency")[1]
+    drafting = [step for step in trace.rounds if step.drafted]
+    k, emitted = trace.config.depth, sum(len(step.token_ids) for step in drafting)
+    possible = sum(step.depth for step in drafting) / k * (k + 1)
+    efficiency = metric(trace, "system efficiency, vLLM’s")
+    assert efficiency[0] == percentage(emitted / possible, ".1f") and f"k = {k} as" in efficiency[1]
 
 
 def test_best_lengths_come_from_a_sweep_alone_and_never_lie_beyond_it() -> None:

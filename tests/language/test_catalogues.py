@@ -101,3 +101,15 @@ def test_a_translation_is_none_in_english(language: str) -> None:
         if forms(entry.string)[0] == forms(entry.id)[0] and not _SAME.fullmatch(forms(entry.id)[0])
     ]
     assert [text for text in same if _WORDS.search(_FIELD.sub("", forms(text)[0]))] == []
+
+
+def test_no_line_breaks_between_japanese_characters_of_a_paragraph() -> None:
+    """A browser shows such a break as a space."""
+    wide = "[、-ヿ一-鿿ー！-）：-？]"
+    broken = [
+        form
+        for entry in entries(stored("ja"))
+        for form in forms(entry.string)
+        if re.search(rf"{wide}\n *{wide}", form)
+    ]
+    assert broken == []

@@ -153,6 +153,13 @@ def test_japanese_breaks_between_characters_but_not_before_a_closing_mark() -> N
         assert _pieces("<b>木を見る</b>人") == ["<b>木を見る</b>", "人"]
 
 
+def test_japanese_keeps_a_number_and_its_counter_together() -> None:
+    with use("ja"):
+        assert _pieces("木 22 件") == ["木", "22 件"]
+        assert _pieces("木 22 件中の") == ["木", "22 件", "中", "の"]
+        assert _pieces("木中\u00a024") == ["木", "中\u00a024"]
+
+
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_english_and_korean_break_at_spaces_alone(language: str) -> None:
     with use(language):

@@ -115,6 +115,7 @@ def installed(tmp_path_factory) -> Installed:
     return Installed(wheel, python, user)
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_its_licence_and_types_and_is_small(installed: Installed) -> None:
     package = installed.package
     assert (package / "py.typed").exists()

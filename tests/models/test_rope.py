@@ -88,7 +88,7 @@ def _generated(model: TransformersModel, prompt: Sequence[int], use_cache: bool)
 
 
 @pytest.mark.parametrize("use_cache", [True, False])
-@pytest.mark.parametrize("length", [20, slow(31), slow(32), 40])
+@pytest.mark.parametrize("length", [slow(20), slow(31), slow(32), 40])
 def test_greedy_emits_what_a_fresh_generate_emits(
     request: pytest.FixtureRequest, model: TransformersModel, length: int, use_cache: bool
 ) -> None:
@@ -106,7 +106,7 @@ def test_greedy_emits_what_a_fresh_generate_emits(
     [
         Sampling(max_new_tokens=30, seed=3, draw="multinomial"),
         BeamSearch(max_new_tokens=20, num_beams=3, num_return_sequences=3),
-        ContrastiveSearch(max_new_tokens=16),
+        slow(ContrastiveSearch(max_new_tokens=16)),
     ],
     ids=lambda config: config.method,
 )

@@ -27,6 +27,7 @@ from websockets.sync.client import ClientConnection, connect
 from benchmarks.session_client import Visitor
 from pages.ui.hosting.uploads import SESSION_BYTES, TOTAL_BYTES
 from tests.app_server import WITHOUT_WARM_UP, running_app
+from tests.depth import slow
 from tests.server.api.served import eventually
 
 XSRF = "5f63a2b1c4d5e6f7a8b9c0d1e2f3a4b5"
@@ -393,8 +394,8 @@ def test_a_menu_that_closes_on_the_way_to_another_page_brings_nobody_back(own: s
     ("message", "as_text", "words"),
     [
         ("text", None, "unreadable message"),
-        (b"\xff\xff\xff", None, "unreadable message"),
-        (b"\xff\xfe", True, "Invalid UTF-8"),
+        slow(b"\xff\xff\xff", None, "unreadable message"),
+        slow(b"\xff\xfe", True, "Invalid UTF-8"),
     ],
 )
 def test_a_message_that_is_none_of_the_apps_is_logged_in_one_line(

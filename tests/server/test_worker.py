@@ -328,6 +328,7 @@ def test_a_worker_that_is_killed_costs_its_run_and_is_started_again(workers, mod
     assert run(workers, collect, model, "Once", core.Greedy(max_new_tokens=3)).token_ids
 
 
+@pytest.mark.slow
 def test_a_call_that_ends_every_process_is_sent_twice_at_most(workers, tmp_path) -> None:
     deaths = tmp_path / "deaths"
     with pytest.raises(LostWorkerError):
@@ -401,6 +402,7 @@ def test_a_started_worker_is_taken_before_one_that_is_not(model) -> None:
         last.close()
 
 
+@pytest.mark.slow
 def test_a_model_on_a_server_needs_no_turn() -> None:
     """The server may be this process, whose endpoint then waits for the turn."""
     model, queue = ScriptedModel({(): UNIFORM}), FairQueue()

@@ -7,11 +7,13 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from ...decoding.errors import ConfigError
+from ...decoding.methods import method_of
 from ...decoding.unchecked import unchecked_words
 from ...decoding.validation import brief
 from ...language import Message, tr
 from ...models.remote.address import is_remote
 from ..loading import load
+from ..method import options_of
 
 
 def add(parser: ArgumentParser) -> None:
@@ -65,6 +67,8 @@ def run(args: Namespace) -> int:
     passed = sum(outcome.passed for outcome in checks)
     print(tr("{passed} of {count} checks passed", passed=passed, count=len(checks)))
     print(tr(unchecked_words(trace, checks)))
+    if finding := options_of(method_of(trace.config)).findings(trace):
+        print(finding)
     return 0 if passed == len(checks) else 1
 
 

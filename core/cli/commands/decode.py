@@ -11,6 +11,7 @@ from threading import current_thread, main_thread
 from typing import Any, NamedTuple
 
 from ...decoding.config import MethodConfig
+from ...decoding.counting import counted
 from ...decoding.errors import ConfigError, PromptError
 from ...decoding.record.trace import Trace
 from ...language import N_, Message, tr
@@ -216,8 +217,10 @@ def print_summary(trace: Trace, notes: tuple[str, ...]) -> None:
     for note in (*(note.words for note in trace.notes), *notes):
         print(tr(note), file=sys.stderr)
     words = tr(
-        "{tokens} tokens after a prompt of {prompt}, finish reason {reason}",
-        tokens=len(trace.token_ids), prompt=len(trace.prompt_ids), reason=trace.finish_reason,
+        "{tokens} after a prompt of {prompt}, finish reason {reason}",
+        tokens=counted(len(trace.token_ids), "token"),
+        prompt=len(trace.prompt_ids),
+        reason=trace.finish_reason,
     )  # fmt: skip
     if speed := trace.tokens_per_second:
         words = tr(

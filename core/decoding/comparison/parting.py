@@ -128,10 +128,11 @@ def _with_cause(
     if rounding is not None and rounding > bound:
         return parting._replace(reason=model_words(left, right, parting, bound))
     greedy = not any(draws(run.config) for run in (left, right))
+    idle = _idle(left.config) & _idle(right.config)
     acting = [
         d
         for d in parting.settings
-        if d.name not in _WITHOUT_EFFECT and not (greedy and d.name in _OF_DICE)
+        if d.name not in _WITHOUT_EFFECT | idle and not (greedy and d.name in _OF_DICE)
     ]
     if not acting:
         return _of_numbers(parting, left, right)
@@ -154,6 +155,11 @@ def _with_cause(
         return parting._replace(cause="dice", reason=words)
     reason = _setting_words(left, right, at, acting, again)
     return parting._replace(cause="settings", reason=reason)
+
+
+def _idle(config: MethodConfig) -> frozenset[str]:
+    """Return the settings that don't act beside the config's others."""
+    return getattr(config, "idle", frozenset())
 
 
 def _is_same_rule(left: Trace, right: Trace, acting: Sequence[SettingDifference]) -> bool:
@@ -203,7 +209,13 @@ def _setting_words(
     acting: Sequence[SettingDifference],
     again: StepAgain | None,
 ) -> str:
-    """Return which setting decides the token; a page lists the differing settings by itself."""
+    """Return which setting decides the token; a page lists the differing settings by itself.
+
+    What a verification draws follows from the draft and the tokens before it in its round: a single
+    step of the target doesn't repeat it.
+    """
+    if any(run.rounds and draws(run.config) for run in (left, right)):
+        again = None
     if again is None and len(acting) == 1:
         return Message(
             "Only {setting} can have decided it: no other setting that acts differs.",
@@ -245,7 +257,9 @@ def _rival(trace: Trace, pair: Sequence[TokenStep | None], at: int) -> PartedTok
         next((c for c in step.candidates if c.token_id == token_id), None) if step else None
         for step in pair
     ]
-    text = next((c.text for c in recorded if c is not None), f"#{token_id}")
+    rounds = [text for step in trace.rounds for text in step.texts]
+    unrecorded = rounds[at] if at < len(rounds) else f"#{token_id}"
+    text = next((c.text for c in recorded if c is not None), unrecorded)
     left, right = (c.raw_prob if c is not None else None for c in recorded)
     return PartedToken(token_id, text, left, right)
 

@@ -111,14 +111,18 @@ class Speculative(MethodConfig):
             N_("{one}; {other}"),
         ),
     )
-    tree_widths: str = setting("", "a tree of drafts with these widths by level, such as 3,2,1")
+    tree_widths: str = setting(
+        "", "a tree of drafts with these widths by level, such as 3,2,1; empty is a chain"
+    )
     tree_nodes: int = setting(
-        0, "a tree of the likeliest drafts with so many nodes", Interval(0, MAX_NODES)
+        0, "a tree of the likeliest drafts with so many nodes; 0 is a chain", Interval(0, MAX_NODES)
     )
     tree_picks: TreePicks = setting("top_k", "children of a node: likeliest tokens, or draws")
-    draft_temperature: float | None = setting(None, "the draft's own", TEMPERATURE)
+    draft_temperature: float | None = setting(
+        None, "temperature of the draft; without it that of the target", TEMPERATURE
+    )
     draft_threshold: float = setting(
-        0.0, "the draft stops behind a token that it is less sure of", SHARE
+        0.0, "drafting ends after a token with a lower draft probability; 0 is off", SHARE
     )
     adaptive: bool = setting(False, "lengthen drafts that are accepted, shorten the others")
     lookup_ngram: int = setting(
@@ -131,7 +135,7 @@ class Speculative(MethodConfig):
         1.0, "of suffixes: the draft's length over that of the matched suffix", Interval(0.1, 64.0)
     )
     suffix_min_prob: float = setting(
-        0.1, "of suffixes: the lowest share of the occurrences that went on so", SHARE
+        0.1, "of suffixes: the draft ends before a token with a lower share of the matches", SHARE
     )
     lookahead_window: int = setting(
         7, "of lookahead: columns of the window of guesses", Interval(1, MAX_WINDOW)
@@ -143,8 +147,12 @@ class Speculative(MethodConfig):
         2, "of early exit: the number of the target's layers that draft", Interval(1, MAX_LAYERS)
     )
     # With 1 for both, not even a token of probability 1 would exceed the threshold.
-    posterior_threshold: float = setting(0.09, "of typical acceptance: epsilon", _POSTERIOR)
-    posterior_alpha: float = setting(0.3, "of typical acceptance: delta", _POSTERIOR)
+    posterior_threshold: float = setting(
+        0.09, "of typical acceptance: highest threshold (epsilon)", _POSTERIOR
+    )
+    posterior_alpha: float = setting(
+        0.3, "of typical acceptance: factor of exp(-entropy) in the threshold (delta)", _POSTERIOR
+    )
     seed: int = setting(0, within=SEED)
 
     def __post_init__(self) -> None:
@@ -165,6 +173,16 @@ class Speculative(MethodConfig):
                 ) from None
         if self.drafts_tree:
             self._require_tree()
+        if "lookup_min" in self.source.settings and self.lookup_min > self.lookup_ngram:
+            # No n-gram would have a length to be searched for.
+            raise _refused(
+                Message(
+                    "must be at most lookup_ngram ({longest}), got {given}.",
+                    longest=self.lookup_ngram,
+                    given=self.lookup_min,
+                ),
+                "lookup_min",
+            )
 
     def _require_tree(self) -> None:
         """Raise ConfigError if a setting doesn't suit a draft that is a tree."""
@@ -174,10 +192,6 @@ class Speculative(MethodConfig):
         if self.tree_nodes and self.tree_picks != "top_k":
             # Leaving out drawn tokens by their probability would change their distribution.
             raise _refused(N_("chooses among the likeliest tokens: set tree_picks to top_k."), name)
-        if self.tree_widths and not self.source.draws:
-            raise _refused(
-                N_("needs a draft with probabilities: set tree_nodes in its place."), name
-            )
         if (self.tree_nodes or self.tree_widths) and not self.source.grows_trees:
             raise _refused(
                 Message(
@@ -185,19 +199,38 @@ class Speculative(MethodConfig):
                 ),
                 name,
             )
+        if self.tree_widths and not self.source.draws:
+            raise _refused(
+                N_("needs a draft with probabilities: set tree_nodes in its place."), name
+            )
         if self.source.looks_ahead:
             name = "drafter"
-            if self.draft_length < 2 or self.lookahead_guesses * self.draft_length > MAX_NODES:
-                raise _refused(
-                    Message(
-                        "needs a draft_length of at least 2, and at most {most} tokens in "
-                        "lookahead_guesses n-grams of that length.",
-                        most=MAX_NODES,
-                    ),
-                    "lookahead_guesses",
-                )
+            self._require_ngrams()
         if self.adaptive:
             raise _refused(N_("has a fixed shape: switch adaptive off."), name)
+
+    def _require_ngrams(self) -> None:
+        """Raise ConfigError if the n-grams of lookahead are too short, or too many."""
+        if self.draft_length < 2:
+            raise _refused(
+                Message(
+                    "must be at least 2 with {source}, got {given}.",
+                    source=Message(self.source.label),
+                    given=self.draft_length,
+                ),
+                "draft_length",
+            )
+        if self.lookahead_guesses * self.draft_length > MAX_NODES:
+            raise _refused(
+                Message(
+                    "times draft_length must be at most {most} tokens, got {guesses} × {length}: "
+                    "lower one of both.",
+                    most=MAX_NODES,
+                    guesses=self.lookahead_guesses,
+                    length=self.draft_length,
+                ),
+                "lookahead_guesses",
+            )
         if self.acceptance == "block":
             raise _refused(
                 N_(
@@ -224,8 +257,13 @@ class Speculative(MethodConfig):
 
     @property
     def idle(self) -> frozenset[str]:
-        """Settings without effect: the widths of a static tree set its depth."""
-        return frozenset({"draft_length"} if self.tree_widths else ())
+        """Settings without effect: those of other sources, acceptance rules and shapes."""
+        of_sources = frozenset[str]().union(*(row.settings for row in SOURCES.values()))
+        idle = of_sources - self.source.settings
+        if self.acceptance != "typical":
+            idle |= {"posterior_threshold", "posterior_alpha"}
+        # The widths of a static tree set its depth, and its children alone may be drawn.
+        return idle | {"draft_length" if self.tree_widths else "tree_picks"}
 
     @property
     def source(self) -> DraftSource:

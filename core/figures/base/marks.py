@@ -134,6 +134,7 @@ def label_bar(
             "x": 1 if right else 0,
             "y": y,
             "xanchor": "right" if right else "left",
+            "align": "right" if right else "left",
             "yanchor": "bottom",
             "yshift": yshift,
             "borderpad": 0,

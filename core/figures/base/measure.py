@@ -89,13 +89,22 @@ def caption_lines(caption: str, room: float, size: float) -> list[str]:
     """Return the caption in lines, broken between settings, or inside a setting that fits no
     line.
     """
-    lines = []
+    lines: list[str] = []
     for run in caption.split("\n"):
-        parts = [
-            part if text_width(f"{part}{_NBSP}·", size) > room else part.replace(" ", _NBSP)
-            for part in run.split(" · ")
-        ]
-        lines += wrapped(f"{_NBSP}· ".join(parts), room, size)
+        line = ""
+        *parts, last = run.split(" · ")
+        for part in (*(f"{part}{_NBSP}·" for part in parts), last):
+            if text_width(part, size) > room:
+                *full, line = wrapped(f"{line} {part}", room, size)
+                lines += full
+                continue
+            kept = part.replace(" ", _NBSP)
+            if line and text_width(f"{line} {kept}", size) > room:
+                lines.append(line)
+                line = ""
+            line = f"{line} {kept}" if line else kept
+        if line:
+            lines.append(line)
     return lines
 
 

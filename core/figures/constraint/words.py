@@ -8,6 +8,7 @@ from dataclasses import replace
 from ...decoding.beam.replay import lineage
 from ...decoding.beam.types import BeamCandidate
 from ...decoding.constraints.reading import ConstrainedStep, constrained_steps
+from ...decoding.counting import sentences
 from ...decoding.record.steps import TokenStep
 from ...decoding.record.trace import Trace
 from ...language import tr, trn
@@ -72,7 +73,7 @@ def allowed_words(step: ConstrainedStep, *, named: bool = True) -> str:
             token=visible_token(step.wanted.text, 24),
             probability=probability,
         )
-    return f"{allowed} {refused}"
+    return tr(sentences(allowed, refused))
 
 
 def constraint_place(trace: Trace, step: ConstrainedStep) -> str:

@@ -9,7 +9,7 @@ from ..base.axes import PERCENT_TICKS, axis
 from ..base.figure import TableRows, figure, table
 from ..base.labels import NBSP, escaped, plain_name, table_text, unspaced
 from ..base.marks import label_bar
-from ..base.measure import fitted, wrapped_markup
+from ..base.measure import caption_lines, fitted
 from ..base.paper import SCREEN, Paper
 from ..base.sheet import EDGE, Properties, Sheet
 from ..base.theme import LIGHT, Theme
@@ -81,7 +81,7 @@ def evaluate_accuracy(
     if not ways:
         return NOTHING_YET
     room = paper.width - 2 * EDGE
-    costs = [wrapped_markup(cost_words(way), room, _COST_SIZE) for way in ways]
+    costs = [caption_lines(cost_words(way), room, _COST_SIZE) for way in ways]
     row = _ROW + (_LINE * (max(map(len, costs)) - 1))
     hovers = [
         f"<b>{escaped(plain_name(way.way, _NAME))}</b><br>{share_words(way.correct)}"

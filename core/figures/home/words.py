@@ -39,7 +39,7 @@ def methods_caption(many: ManyRuns, paper: Paper = SCREEN) -> str:
     first = many.traces[0]
     settings = dict.fromkeys(_settings(trace) for trace in many.traces)
     drawn = [trace for trace in many.traces if trace.config.method == "sampling"]
-    seeds = ", ".join(str(_seed(trace)) for trace in drawn)
+    seeds = tr(", ").join(str(_seed(trace)) for trace in drawn)
     parts = [
         plain_name(first.model_id, 80),
         tr("at most {tokens}", tokens=counted(first.config.max_new_tokens, "token")),

@@ -37,7 +37,7 @@ def xtc_words(shaping: Shaping, step: TokenStep) -> str:
         "probability {probability:g}, so of the tokens that reach {threshold} only the least "
         "likely stays.",
         len(ranks),
-        ranks=", ".join(ranks),
+        ranks=tr(", ").join(ranks),
         mass=mass if len(ranks) == 1 else tr("{mass} together", mass=mass),
         number=stage.noise,
         probability=probability,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...decoding.counting import counted, nth, span_key
+from ...decoding.counting import counted, nth, sentences, span_key
 from ...decoding.record.trace import Trace
 from ...decoding.speculative.config import SCORINGS, Scoring
 from ...decoding.speculative.scoring import FedRow, fed_again, feed_paged
@@ -71,7 +71,7 @@ def feed_words(trace: Trace, at: int) -> str:
                 tokens=counted(step.window.size, "guessed token"),
             )
         )
-    return " ".join(filter(None, words))
+    return tr(sentences(*words))
 
 
 def _scored(trace: Trace, at: int) -> tuple[int, int, list[int], list[str]]:

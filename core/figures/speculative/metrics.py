@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from statistics import median
+from statistics import fmean, median
 
 import pandas as pd
 
@@ -41,6 +41,7 @@ _RATE_OF: dict[str, tuple[str, str, str]] = {
         "Leviathan et al. 2023, {place}",
     )
 }
+_TREE_RATE = N_("mean over the tried positions of the probability that a candidate is accepted")
 _OTHER_RATE = (
     N_("mean accept_prob"),
     N_("over the tried positions, by this run's rule"),
@@ -115,8 +116,8 @@ def spec_metrics_data(
 
 
 def _rates(trace: Trace) -> list[MetricRow]:
-    rounds, length = trace.rounds, trace.require(Speculative).config.draft_length
-    whole = all(step.drafted for step in rounds)
+    # vLLM's k is the number of positions, which the widths of a static tree set.
+    rounds, length = trace.rounds, trace.require(Speculative).config.depth
     return [
         (
             tr("acceptance rate"),
@@ -133,19 +134,15 @@ def _rates(trace: Trace) -> list[MetricRow]:
         (
             tr("system efficiency"),
             _rate(system_efficiency(rounds)),
-            tr("emitted / the sum of (drafted + 1) over the rounds"),
+            tr("emitted / the sum of (levels + 1) over the rounds")
+            if _drafts_tree(trace)
+            else tr("emitted / the sum of (drafted + 1) over the rounds"),
             tr(_THIS),
         ),
         (
             tr("system efficiency, vLLM’s"),
             _rate(vllm_system_efficiency(rounds, length)),
-            tr("emitted / ((drafted / k) (k + 1)), k = {length} as it was set", length=length)
-            if whole
-            else tr(
-                "emitted in rounds that drafted / ((drafted / k) (k + 1)), k = {length} as it was "
-                "set",
-                length=length,
-            ),
+            _vllm_efficiency_words(trace, length),
             "vLLM v0",
         ),
         (
@@ -157,15 +154,34 @@ def _rates(trace: Trace) -> list[MetricRow]:
     ]
 
 
+def _drafts_tree(trace: Trace) -> bool:
+    """Return whether several candidates may stand for one position: "k" counts levels then."""
+    return trace.require(Speculative).config.drafts_tree
+
+
+def _vllm_efficiency_words(trace: Trace, length: int) -> str:
+    words = N_(
+        "emitted in rounds that drafted / ((drafted / k) (k + 1)), k = {length} as it was set"
+    )
+    if _drafts_tree(trace):
+        words = N_(
+            "emitted in rounds that drafted / ((levels / k) (k + 1)), k = {length} as it was set"
+        )
+    elif all(step.drafted for step in trace.rounds):
+        words = N_("emitted / ((drafted / k) (k + 1)), k = {length} as it was set")
+    return tr(words, length=length)
+
+
 def _expected(trace: Trace) -> list[MetricRow]:
     """Return the rows of the paper's formula at this rule's acceptance rate."""
     rounds, rate = trace.rounds, alpha(trace.rounds, rule_of(trace))
     name, what, source = _RATE_OF.get(rule_of(trace), _OTHER_RATE)
+    tree = _drafts_tree(trace)
     rows = [
         (
             tr(name),
             _number(rate),
-            tr(what),
+            tr(_TREE_RATE if tree else what),
             _paper(source, _COROLLARY) if rule_of(trace) in _RATE_OF else tr(_THIS),
         )
     ]
@@ -174,7 +190,11 @@ def _expected(trace: Trace) -> list[MetricRow]:
             (
                 tr("expected tokens a round"),
                 _number(expected_tokens_per_round(rate, rounds)),
-                tr("mean of (1 − a^(k+1)) / (1 − a); a is {name}, k as drafted", name=tr(name)),
+                tr("mean of (1 − a^(k+1)) / (1 − a); a is {name}, k the levels", name=tr(name))
+                if tree
+                else tr(
+                    "mean of (1 − a^(k+1)) / (1 − a); a is {name}, k as drafted", name=tr(name)
+                ),
                 _paper(source, _EQUATION),
             )
         )
@@ -189,28 +209,28 @@ _STAGES = (
 
 
 def _measured(trace: Trace, found: Comparison) -> list[MetricRow]:
-    costs, tally = found.costs, counts(trace.rounds)
-    length = tally.drafted / tally.rounds if tally.rounds else 0.0
+    costs, tree = found.costs, _drafts_tree(trace)
+    # The costs are of a position of a round, however many candidates a tree has for it.
+    length = fmean(step.depth for step in trace.rounds) if trace.rounds else 0.0
     alone, verify = milliseconds(costs.target), costs.verify_seconds(length)
+    drafting = {"draft": milliseconds(costs.draft), "alone": alone}
+    verifying = {"verify": milliseconds(verify), "length": length, "alone": alone}
     rows = [
         (
             tr("draft cost c"),
             f"{costs.draft / costs.target:.2f}",
-            tr(
-                "{draft} a drafted token in the median round / {alone} a token",
-                draft=milliseconds(costs.draft),
-                alone=alone,
-            ),
+            tr("{draft} a level in the median round / {alone} a token", **drafting)
+            if tree
+            else tr("{draft} a drafted token in the median round / {alone} a token", **drafting),
             tr(_HERE),
         ),
         (
             tr("verification cost v"),
             f"{verify / costs.target:.2f}",
-            tr(
-                "{verify} for a median round of {length:.1f} drafted tokens / {alone}",
-                verify=milliseconds(verify),
-                length=length,
-                alone=alone,
+            tr("{verify} for a median round of {length:.1f} levels / {alone}", **verifying)
+            if tree
+            else tr(
+                "{verify} for a median round of {length:.1f} drafted tokens / {alone}", **verifying
             ),
             tr(_HERE),
         ),
@@ -229,7 +249,9 @@ def _measured(trace: Trace, found: Comparison) -> list[MetricRow]:
         (
             tr("expected speed-up"),
             f"{expected_speedup(rate, trace.rounds, costs):.2f}",
-            tr("expected tokens a round / (k c + v), k as drafted in each round, v measured"),
+            tr("expected tokens a round / (k c + v), k the levels of each round, v measured")
+            if tree
+            else tr("expected tokens a round / (k c + v), k as drafted in each round, v measured"),
             _paper(_RATE_OF.get(rule_of(trace), _OTHER_RATE)[2], _THEOREM),
         ),
     ]

@@ -262,14 +262,14 @@ def verdict(found: Comparison) -> str:
     if not _drafts_by_model(found):
         return tr(
             "{headline}, because a round emits {emitted:.1f} tokens and takes, on average, as long "
-            "as {cost:.1f} tokens of the target alone (looking them up takes {propose:.1f}, "
-            "scoring and verifying {rest:.1f}): {times}",
+            "as {cost:.1f} tokens of the target alone ({propose:.1f} for looking "
+            "up the draft, {rest:.1f} for scoring and verifying it): {times}",
             **values,
         )
     return tr(
         "{headline}, because a round emits {emitted:.1f} tokens and takes, on average, as long as "
-        "{cost:.1f} tokens of the target alone (drafting {drafted:.1f} takes {propose:.1f}, "
-        "scoring and verifying {rest:.1f}): {times}",
+        "{cost:.1f} tokens of the target alone ({propose:.1f} for drafting "
+        "{drafted:.1f} tokens, {rest:.1f} for scoring and verifying them): {times}",
         drafted=counts(rounds).drafted / len(rounds),
         **values,
     )

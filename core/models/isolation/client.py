@@ -24,6 +24,7 @@ from ...language import N_, Message
 from ..reporting import current_report
 from ..stopping import ShouldStop, never, raise_if_stopped
 from .server import READY, answer, receive_message, send_message
+from .texts import unpacked
 
 # Garbage collection during the imports would take a sixth of the start time.
 _START = (
@@ -189,7 +190,7 @@ def ask(
             }
             send_message(channel, request)
             while "told" in (reply := receive_message(receive)):
-                current_report()(str(reply["told"])[:_LONGEST_TOLD])
+                current_report()(_shortened(unpacked(reply["told"])))
         except (EOFError, OSError):
             late = time.monotonic() - begun >= limits.cpu_seconds
             raise LimitError(_TIME if late else _MEMORY) from None
@@ -213,12 +214,16 @@ def _turn(task: str, should_stop: ShouldStop) -> Iterator[None]:
         places.release()
 
 
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_TOLD else text[:_LONGEST_TOLD]
+
+
 def _value(reply: dict[str, Any]) -> Any:
     if "value" in reply:
         return reply["value"]
     if "refused" in reply:
         kind = getattr(errors, reply["kind"], DecodingError)
-        raise kind(reply["refused"])
+        raise kind(unpacked(reply["refused"]))
     raise LimitError(
         _MEMORY
         if reply["failed"] == "memory"

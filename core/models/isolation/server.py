@@ -19,6 +19,7 @@ from typing import Any
 
 from ...decoding.errors import DecodingError
 from ..reporting import reporting
+from .texts import packed
 
 READY = b"R"
 _LENGTH = struct.Struct("!I")
@@ -68,7 +69,7 @@ def _run(channel: socket.socket, tasks: dict[str, Callable[..., Any]]) -> None:
         send_message(channel, os.getpid())
         request = receive_message(lambda size: _exactly(channel, size))
         _bound(request["cpu_seconds"], request["memory_bytes"])
-        with reporting(lambda text: send_message(channel, {"told": text})):
+        with reporting(lambda text: send_message(channel, {"told": packed(text)})):
             reply = answer(tasks[request["task"]], request["arguments"])
         send_message(channel, reply)
     finally:
@@ -80,7 +81,7 @@ def answer(task: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any
     try:
         return {"value": task(**arguments)}
     except DecodingError as error:
-        return {"refused": str(error), "kind": type(error).__name__}
+        return {"refused": packed(error), "kind": type(error).__name__}
     except KeyboardInterrupt:
         raise
     except MemoryError:

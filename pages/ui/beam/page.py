@@ -196,7 +196,7 @@ def _reranked(trace: Trace, ranking: Reranking, search: BeamSearch) -> str:
         if search.early_stopping != getattr(trace.config, "early_stopping", None)
         else tr("Ranked anew under length penalty {penalty}: {outcome}.", **values)
     )
-    return " ".join(filter(None, (first, _new_search(trace, ranking))))
+    return tr(sentences(first, _new_search(trace, ranking)))
 
 
 def _new_search(trace: Trace, ranking: Reranking) -> str:

@@ -30,7 +30,7 @@ def show() -> None:
     for place, view in zip(SLOTS, state.sides(), strict=True):
         with slot.use(place):
             view.collect_results()
-            bar.begin_restoring(view, controls.RUN_CONTROLS.request)
+            bar.begin_restoring(view, controls.RUN_CONTROLS)
             side.read_if_needed(view)
     pairs.draw()
     with st.container(key=platform.key("side-heads")):

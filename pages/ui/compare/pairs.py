@@ -29,7 +29,7 @@ from pages.ui.decode.methods.strategies import STRATEGIES
 from pages.ui.platform import slot
 from pages.ui.platform.slot import Slot
 from pages.ui.resources import models
-from pages.ui.run import address, cost, jobs
+from pages.ui.run import address, cost, jobs, named_run
 from pages.ui.run.display import bar
 from pages.ui.run.request import Request
 from pages.ui.widgets.controls import link
@@ -298,7 +298,7 @@ def begin_restoring() -> None:
     tokens = sum(cost.tokens_of(request.config) for request in requests)
     if not all(models.is_embedded(name) for request in requests for name in request.models):
         unknown = (models.unknown(name) for request in requests for name in request.models)
-        both[0].failure = next(filter(None, unknown), bar.LINK_NEEDS_RUN)
+        both[0].failure = next(filter(None, unknown), named_run.NEEDS_RUN)
     elif awaits_press := cost.awaited(tokens, ready.label):
         both[0].failure = awaits_press
     else:

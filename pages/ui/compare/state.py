@@ -21,7 +21,7 @@ from core.figures.base.grid import columns_for
 from pages.ui import platform, registry
 from pages.ui.platform import slot
 from pages.ui.resources import examples
-from pages.ui.run import address, shared
+from pages.ui.run import address, named_run, shared
 from pages.ui.run.files import save
 from pages.ui.run.request import Request
 from pages.ui.run.view import PageView, Source, View
@@ -159,7 +159,9 @@ class PairView(PageView):
         if len(self.shown) == 2 and self.shown[0] is left and self.shown[1] is right:
             return
         self.shown = (left, right)
-        step, self.linked = link.whole(self.linked), ""
+        step = link.whole(self.linked)
+        if not _awaits_link():
+            self.linked = ""
         at = self.parting(left, right).at
         self.select(step if step is not None else at or 0)
 
@@ -189,9 +191,18 @@ def sides() -> list[SideView]:
     return views
 
 
+def _awaits_link() -> bool:
+    """Return whether a run of the address is not shown yet: it is under way or waits for Run."""
+    waiting = []
+    for place, side in zip(SLOTS, sides(), strict=True):
+        with slot.use(place):
+            waiting.append(named_run.is_named() and side.source != "run")
+    return any(waiting)
+
+
 def write_step(pair: PairView, opens: int) -> None:
     """Let the address name the selected step, where it isn't the one that opens."""
-    if not pair.linked:
+    if not (pair.linked and _awaits_link()):
         address.write(_STEP, None if pair.selected == opens else str(pair.selected))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core import figures
-from core.decoding.counting import counted, nth
+from core.decoding.counting import counted, nth, sentences
 from core.decoding.errors import DecodingError
 from core.decoding.record.forks import MOST_FORKS, ForkPoint, by_effect, steps_to_fork
 from core.decoding.record.trace import Trace
@@ -72,7 +72,7 @@ def draw(view: DecodeView, trace: Trace) -> None:
     )
     if len(steps) < len(_requested(trace)):
         limit = tr("Their runs have {most:,} tokens at most together.", most=MOST_TOKENS)
-        words = f"{words} {limit}"
+        words = tr(sentences(words, limit))
     bar.measure(
         view,
         _WORK,

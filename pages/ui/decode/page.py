@@ -39,7 +39,7 @@ def show() -> None:
             controls.method()
             bar.draw(view, controls.request)
         controls.knobs(then=redraw_knobs)
-    bar.restore(view, controls.request)
+    bar.restore(view, controls.RUN_CONTROLS)
     with frame.figures_column():
         draw(view)
 

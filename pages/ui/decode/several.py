@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.decoding.counting import counted
+from core.decoding.counting import counted, sentences
 from core.decoding.record.forks import MOST_DEPTH, MOST_GROWN, candidates_above
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
@@ -117,7 +117,7 @@ def _bounds(step: TokenStep, least: float, depth: int, room: int, length: int) -
         words.append(tr("The step holds its {count} likeliest candidates only.", count=held))
     if not room:
         words.append(tr("The tree has no room for a run more: remove one first."))
-    return " ".join(words)
+    return tr(sentences(*words))
 
 
 def _new_forks(tree: SessionTree | None, trace: Trace, step: TokenStep, count: int) -> list[Fork]:

@@ -45,8 +45,6 @@ class LinkedStep(Protocol):
 
     def select(self, index: int) -> None: ...
 
-    def active(self, name: str) -> object: ...
-
 
 class ForkedRun(NamedTuple):
     """A run and its fork points."""
@@ -134,6 +132,7 @@ class DecodeView(View):
         if source == "run":
             st.session_state.pop(platform.key(_GIVEN), None)
             follow_link(self, _OTHERWISE)
+        self.linked = ""
 
     def open(self, content: Trace | RunTree, source: Source = "file") -> None:
         """Look at a trace from elsewhere, or at the first run of a tree of this page's methods."""
@@ -258,7 +257,7 @@ def follow_link(view: LinkedStep, otherwise: str) -> None:
 def write_step(view: LinkedStep, first: int) -> None:
     """Let the address name the selected step unless it is the one that is shown first; the step of
     a link stays there until its run has ended."""
-    if not (view.linked and view.active("decode")):
+    if not view.linked:
         address.write(STEP, None if view.selected == first else str(view.selected))
 
 

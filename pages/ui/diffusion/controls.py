@@ -141,7 +141,7 @@ def order() -> None:
         key=platform.key("diffusion-order"),
         horizontal=True,
         vertical_alignment="center",
-        gap="medium",
+        gap="small",
     ):
         if _noise(value):
             draw("entropy_bound", "denoise", "t_max", "t_min")

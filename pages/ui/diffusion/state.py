@@ -75,7 +75,7 @@ class DiffusionView(View):
 
     def write_position(self) -> None:
         """Let the address name the selected position unless it is the one that is shown first."""
-        if self.trace is not None and not (self.linked and self.active("decode")):
+        if self.trace is not None and not self.linked:
             first = self.position == telling_position(self.trace)
             address.write(POSITION, None if first else str(self.position))
 
@@ -83,8 +83,9 @@ class DiffusionView(View):
         """Look at another run, at the position that came before the most on its left."""
         super().show(trace, source)
         self.position = telling_position(trace)
-        if self.linked and source == "run":
+        if source == "run":
             self.follow_link()
+        self.linked = ""
 
     def look_at(self, position: int) -> None:
         """Select a position, and bring the step that filled it into the window."""

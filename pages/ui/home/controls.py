@@ -21,6 +21,8 @@ DICE = 3
         help=N_("Every decoder writes at most so many tokens.")),
 )  # fmt: skip
 _OF_PROMPT = frozenset({"model", "prompt", "chat", "system"})
+# The controls that the runs depend on, by key.
+BY_KEY = {row.key: row for row in (*shared.RUN_ROWS, LENGTH)}
 
 
 def load_controls(many: ManyRuns) -> None:

@@ -16,14 +16,13 @@ from pages.ui.home import controls, run_table, work
 from pages.ui.home.state import RUNS, HomeRuns, HomeView, open_run
 from pages.ui.hosting import pictures
 from pages.ui.registry import Page
-from pages.ui.resources import models
-from pages.ui.run import address, cost, jobs, shared
+from pages.ui.run import address, cost, jobs, named_run, shared
 from pages.ui.run.display import bar, outside, panel
 from pages.ui.run.figures import figure
 from pages.ui.run.files import runs_menu, save
 from pages.ui.shell import frame, sidebar
 from pages.ui.widgets import style
-from pages.ui.widgets.controls import control, link
+from pages.ui.widgets.controls import control
 from pages.ui.widgets.controls.control import Read, in_words, value
 
 LIVE_SECONDS = 0.5
@@ -99,7 +98,7 @@ def _start_or_stop(view: HomeView) -> None:
 
 def _start(view: HomeView, read: Read = value) -> None:
     """Start the runs; a wrong setting becomes the page's failure."""
-    view.failure = ""
+    view.failure, view.waits = "", False
     try:
         requests = controls.requests(read)
     except DecodingError as error:
@@ -110,25 +109,23 @@ def _start(view: HomeView, read: Read = value) -> None:
         return
     if view.attempt(RUNS, lambda: work.run_methods(view, requests)):
         view.asked = requests
+        view.values = {key: read(key) for key in controls.BY_KEY}
 
 
 def _restore(view: HomeView) -> None:
     """Repeat the runs of a copied link; those of a model that isn't built in wait for Run."""
     view.restored = True
-    if st.query_params.get(MADE) != "1":
-        return
-    try:
-        requests = controls.requests(link.opened_with)
-    except DecodingError as error:
-        view.failure = in_words(error)
-        return
-    tokens = sum(cost.tokens_of(request.config) for request in requests)
-    if not models.is_embedded(requests[0].model):
-        view.failure = models.unknown(requests[0].model) or bar.LINK_NEEDS_RUN
-    elif waits := cost.awaited(tokens, "Run"):
-        view.failure = waits
-    else:
-        _start(view, link.opened_with)
+    linked = named_run.open_link(controls.BY_KEY, _work, MADE)
+    view.waits = linked.waits
+    if linked.read is not None:
+        _start(view, linked.read)
+    elif linked.failure:
+        view.failure = linked.failure
+
+
+def _work(read: Read) -> named_run.RequestedWork:
+    requests = controls.requests(read)
+    return requests, sum(cost.tokens_of(request.config) for request in requests)
 
 
 def _results(view: HomeView) -> None:
@@ -139,7 +136,8 @@ def _results(view: HomeView) -> None:
     else:
         with st.container(key="home-results", gap="small"):
             _draw_runs(view, runs)
-    address.write(MADE, "1" if _are_of_the_controls(view) else None)
+    if not view.waits:
+        address.write(MADE, _word(view) or None)
     others = st.query_params.keys() - {registry.HOME_MARK}
     address.write(registry.HOME_MARK, "1" if others else None)
     address.keep()
@@ -200,3 +198,15 @@ def _card(page: Page) -> None:
             st.html(f'<img src="{escape(picture)}" alt="" loading="lazy" width="320" height="200">')
         st.page_link(page.script, label=tr(page.title))
         st.text(tr(page.summary))
+
+
+def _word(view: HomeView) -> str:
+    """Return the word by which the address names the shown runs; empty if it can't."""
+    if not view.asked:
+        return ""
+    if _are_of_the_controls(view):
+        return named_run.OF_THE_CONTROLS
+    tokens = sum(cost.tokens_of(request.config) for request in view.asked)
+    if not named_run.starts_by_itself(view.asked, tokens):
+        return ""
+    return named_run.word_of(view.values, controls.BY_KEY)

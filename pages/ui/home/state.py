@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from core.decoding.many.types import ManyRuns
@@ -41,8 +41,10 @@ class HomeView(PageView):
     Args:
         runs: the last runs that were made here or opened from a file.
         asked: the requests of the last press on Run.
+        values: the controls' values at that press, by key.
         live: the runs under way that have ended, with their requests.
         restored: the link that opened the page was handled.
+        waits: the runs of that link wait for a press on Run.
         version: number of results, for the figures.
     """
 
@@ -50,8 +52,10 @@ class HomeView(PageView):
 
     runs: HomeRuns | None = None
     asked: tuple[Request, ...] = ()
+    values: dict[str, Any] = field(default_factory=dict)
     live: list[tuple[Trace, Request]] | None = None
     restored: bool = False
+    waits: bool = False
     version: int = 0
 
     def collect(self, name: str, result: Any) -> None:
@@ -69,7 +73,7 @@ class HomeView(PageView):
     def open(self, many: ManyRuns) -> None:
         """Show the runs of a file; work under way ends."""
         self.drop(RUNS)
-        self.live, self.asked, self.failure = None, (), ""
+        self.live, self.asked, self.failure, self.waits = None, (), "", False
         self.runs = HomeRuns(many, (None,) * many.count, "file")
         self.version += 1
 

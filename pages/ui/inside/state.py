@@ -75,6 +75,7 @@ class InsideView(View):
         self.opened_source, self.lens_first, self.figures = "", None, {}
         if source == "run":
             follow_link(self, _OTHERWISE)
+        self.linked = ""
 
     def select(self, index: int) -> None:
         """Select a step; its window of positions ends with it."""

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from core import figures
-from core.decoding.counting import nth
+from core.decoding.counting import nth, sentences
 from core.decoding.lab.types import Continuations, LabStep, distinct
 from core.decoding.shaping.library_table import library_table
 from core.export.part import of_figure
@@ -182,7 +182,7 @@ def _dice_words(ref: StepRef) -> str:
         "from the tokens that the run generated before.",
         roll=nth(ref.index),
     )
-    return f"{rows} {dice}"
+    return tr(sentences(rows, dice))
 
 
 def _tree(grown: Continuations, ref: StepRef, settings: LabSettings) -> None:

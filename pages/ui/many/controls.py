@@ -40,7 +40,7 @@ _VALUES_HELP = Message(
     "in one batch: {most} at most.",
     most=MOST_CELLS,
 )
-declare(
+_RUNS = declare(
     Segments("many_mode", N_("Runs"), AGAIN, MODES),
     Number("times", N_("Runs"), 20, 2, MAX_MANY, width=98,
         help=N_("The same request so many times. All runs together generate 5,000 tokens "
@@ -57,13 +57,15 @@ declare(
         {"top_p": _NAMES["top_p"], _NONE: N_("None"), **_NAMES}),
     Text("values_b", N_("Values of the second"), "0.5, 0.9, 1", max_chars=_LONGEST,
         help=_VALUES_HELP),
+)  # fmt: skip
+_TOKENS, _ = declare(
+    Number("many_tokens", N_("Tokens"), 20, 1, MAX_TOKENS, width=98, field="max_new_tokens"),
     Segments("measure", N_("Show"), "surprisal",
         {"surprisal": N_("Mean surprisal"), "distinct": N_("Distinct pairs"),
          "parts": N_("Parts at")}),
 )  # fmt: skip
-(_TOKENS,) = declare(
-    Number("many_tokens", N_("Tokens"), 20, 1, MAX_TOKENS, width=98, field="max_new_tokens")
-)
+# The controls that the runs depend on, by key.
+BY_KEY = {row.key: row for row in (*shared.RUN_ROWS, *_RUNS, _TOKENS, *_KNOBS)}
 
 
 def mode_of(many: ManyRuns) -> str:

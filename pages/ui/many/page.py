@@ -20,8 +20,7 @@ from pages.ui import platform, registry
 from pages.ui.many import controls, work
 from pages.ui.many.controls import GRID
 from pages.ui.many.state import MADE, PICK, ManyView, selected, shown
-from pages.ui.resources import models
-from pages.ui.run import address, cost, jobs, shared
+from pages.ui.run import address, jobs, named_run, shared
 from pages.ui.run.display import bar, panel
 from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure
@@ -29,7 +28,7 @@ from pages.ui.run.files import runs_menu
 from pages.ui.run.files.save import turn_to
 from pages.ui.shell import glossary
 from pages.ui.widgets import table
-from pages.ui.widgets.controls import control, link
+from pages.ui.widgets.controls import control
 from pages.ui.widgets.controls.control import Read, in_words, value
 
 LIVE_SECONDS = 1.5
@@ -68,7 +67,7 @@ def _start(view: ManyView, read: Read = value) -> None:
     """Start the runs; a wrong setting becomes the page's failure."""
     if "many" in view.jobs:
         return
-    view.failure = ""
+    view.failure, view.waits = "", False
     try:
         request, batches = controls.request(read), controls.batches(read)
     except DecodingError as error:
@@ -80,25 +79,23 @@ def _start(view: ManyView, read: Read = value) -> None:
     mode = str(read("many_mode"))
     if view.attempt("many", lambda: work.run_many(view, mode, request, batches)):
         view.asked[mode] = request, batches
+        view.values[mode] = {key: read(key) for key in controls.BY_KEY}
 
 
 def _restore(view: ManyView) -> None:
     """Repeat the runs of a copied link; a larger amount of work waits for Run."""
     view.restored = True
-    if st.query_params.get(platform.key(MADE)) != "1":
-        return
-    try:
-        request, batches = controls.request(link.opened_with), controls.batches(link.opened_with)
-    except DecodingError as error:
-        view.failure = in_words(error)
-        return
-    tokens = controls.count_of(batches) * request.config.max_new_tokens
-    if not models.is_embedded(request.model):
-        view.failure = models.unknown(request.model) or bar.LINK_NEEDS_RUN
-    elif waits := cost.awaited(tokens, "Run"):
-        view.failure = waits
-    else:
-        _start(view, link.opened_with)
+    linked = named_run.open_link(controls.BY_KEY, _work, MADE)
+    view.waits = linked.waits
+    if linked.read is not None:
+        _start(view, linked.read)
+    elif linked.failure:
+        view.failure = linked.failure
+
+
+def _work(read: Read) -> named_run.RequestedWork:
+    request, batches = controls.request(read), controls.batches(read)
+    return [request], controls.count_of(batches) * request.config.max_new_tokens
 
 
 def draw(view: ManyView) -> None:
@@ -131,7 +128,8 @@ def _figures(view: ManyView) -> None:
                 _one_run(view, many, place)
         _looks(view, many, key)
     address.write(PICK, str(place) if place else None)
-    address.write(MADE, "1" if _are_of_the_controls(view) else None)
+    if not view.waits:
+        address.write(MADE, _word(view) or None)
     address.keep()
     platform.mark_ready()
 
@@ -179,6 +177,20 @@ def _are_of_the_controls(view: ManyView) -> bool:
     except DecodingError:
         return False
     return view.asked.get(str(value("many_mode"))) == now
+
+
+def _word(view: ManyView) -> str:
+    """Return the word by which the address names the shown runs; empty if it can't."""
+    mode = str(value("many_mode"))
+    if mode not in view.asked:
+        return ""
+    if _are_of_the_controls(view):
+        return named_run.OF_THE_CONTROLS
+    request, batches = view.asked[mode]
+    tokens = controls.count_of(batches) * request.config.max_new_tokens
+    if not named_run.starts_by_itself([request], tokens):
+        return ""
+    return named_run.word_of(view.values[mode], controls.BY_KEY)
 
 
 def _chart(view: ManyView, part: Part, key: tuple[Hashable, ...], *, across: bool = False) -> None:

@@ -31,9 +31,11 @@ class ManyView(PageView):
         made: runs that were made here or opened from a file, by mode.
         opened: modes whose runs are from a file.
         asked: request and batches of the last press on Run, by mode.
+        values: the controls' values at that press, by mode and key.
         live: mode and traces of the runs under way.
         selected: place of the run whose text is shown, by mode.
         restored: the link that opened the page was handled.
+        waits: the runs of that link wait for a press on Run.
         version: number of results, for the figures.
     """
 
@@ -42,9 +44,11 @@ class ManyView(PageView):
     made: dict[str, ManyRuns] = field(default_factory=dict)
     opened: set[str] = field(default_factory=set)
     asked: dict[str, tuple[Request, tuple[RunBatch, ...]]] = field(default_factory=dict)
+    values: dict[str, dict[str, Any]] = field(default_factory=dict)
     live: tuple[str, list[Trace]] | None = None
     selected: dict[str, int] = field(default_factory=dict)
     restored: bool = False
+    waits: bool = False
     version: int = 0
 
     @classmethod
@@ -74,6 +78,7 @@ class ManyView(PageView):
         """Show the runs of a file in the mode that they fit; work under way ends."""
         self.drop(*self.jobs)
         mode, self.live, self.failure = mode_of(many), None, ""
+        self.waits = False
         self.made[mode], self.selected[mode] = many, 0
         self.opened.add(mode)
         self.asked.pop(mode, None)

@@ -95,7 +95,7 @@ def write_address(name: str, word: str | None) -> bool:
     with suppress(StreamlitAPIException):
         if word is None:
             st.query_params.pop(name, None)
-        elif st.query_params.get(name) != word:
+        elif st.query_params.get_all(name) != [word]:
             st.query_params[name] = word
         return True
     return False

@@ -12,6 +12,7 @@ from core.decoding.record.trace import Trace
 from core.language import N_
 from pages.ui import platform
 from pages.ui.decode.state import STEP, follow_link
+from pages.ui.run import named_run
 from pages.ui.run.view import Source, View
 
 _OTHERWISE = N_("the most surprising one is selected")
@@ -42,7 +43,7 @@ class ReadView(View):
         """The example, at the token that the address names, else at the most surprising one."""
         view = super().initial()
         view.linked = st.query_params.get(platform.key(STEP), "")
-        if st.query_params.get(platform.key("run")) != "1":
+        if not named_run.is_named():
             follow_link(view, _OTHERWISE)
         return view
 
@@ -53,6 +54,7 @@ class ReadView(View):
         self.select(most_surprising(trace))
         if source == "run":
             follow_link(self, _OTHERWISE)
+        self.linked = ""
 
 
 def most_surprising(trace: Trace) -> int:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from core import figures
-from core.decoding.counting import counted
+from core.decoding.counting import counted, sentences
 from core.decoding.errors import DecodingError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.record.trace import Trace
@@ -202,8 +202,8 @@ def _finished(view: ReasonView, trace: Trace) -> None:
 def _note(view: ReasonView, trace: Trace, spent: str, advice: str) -> None:
     """Draw a note on the spent tokens, and on the controls if they describe another run."""
     changes = changed.note(view, registry.page_of("reasoning"))
-    beyond = " ".join(filter(None, (spent, _beyond(trace), changes)))
-    panel.note(beyond if changes else "", f"{spent} {advice}")
+    beyond = tr(sentences(spent, _beyond(trace), changes))
+    panel.note(beyond if changes else "", tr(sentences(spent, advice)))
 
 
 def _beyond(trace: Trace) -> str:

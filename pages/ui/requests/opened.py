@@ -135,7 +135,7 @@ def _draw_rule(trace: Trace, record: Record | None) -> None:
     """Name the constraint, or the tools that it is made from."""
     constraint = trace.config.shaping.constraint
     if record is not None and record.rule == "tools":
-        names = ", ".join(map(_tool_name, record.body["tools"]))
+        names = tr(", ").join(map(_tool_name, record.body["tools"]))
         st.text(tr("Tools that it may call: {names}", names=shortened(names, 200)))
     elif constraint is not None:
         st.text(tr("Constraint: {rule}", rule=constraint_words(constraint)))

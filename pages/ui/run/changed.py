@@ -18,7 +18,7 @@ from core.figures.base.labels import named_setting
 from core.language import tr
 from pages.ui.platform import slot
 from pages.ui.registry import Page
-from pages.ui.run import address, named_run, shared
+from pages.ui.run import address, cost, named_run, shared
 from pages.ui.run.request import Request, RunControls, given_tokens
 from pages.ui.run.view import View
 from pages.ui.widgets.controls.control import Control, Read, row_of, value
@@ -63,9 +63,7 @@ def changed(page: Page, values: Mapping[str, Any]) -> Iterator[Control]:
     controls = controls_of(page)
     now = controls.request(value)
     hidden = _OF_PROMPT if page.own_prompt else frozenset[str]()
-    # A page may restrict a row of the sidebar, and two strategies share a row.
-    rows = {row.key: row for row in (*shared.ROWS, *controls.rows)}
-    for row in rows.values():
+    for row in controls.by_key.values():
         if row.key in values and row.key not in hidden and values[row.key] != value(row.key):
             try:
                 matters = controls.request(_with(row.key, values[row.key])) != now
@@ -194,15 +192,15 @@ def _word_of_another(view: View, trace: Trace, page: Page) -> str:
     # Given tokens belong to the controls that the address names beside them.
     if request is None or request.fork is not None or given_tokens(trace):
         return ""
-    rows = {row.key: row for row in (*shared.ROWS, *controls.rows)}
-    values = control_values_of(view, trace, controls)
+    rows, values = controls.by_key, control_values_of(view, trace, controls)
     moved = {key: held for key, held in values.items() if key in rows and held != value(key)}
     made = controls.request(lambda key: moved[key] if key in moved else value(key))
     same = made == request or (
         replace(made, config=request.config) == request
         and not differences(trace.config, made.config)
     )
-    return named_run.word_for(moved, rows) if same and named_run.starts_by_itself(made) else ""
+    starts = named_run.starts_by_itself([made], cost.tokens_of(made.config))
+    return named_run.word_for(moved, rows) if same and starts else ""
 
 
 def _is_of_the_controls(view: View, trace: Trace, page: Page) -> bool:

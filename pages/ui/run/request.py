@@ -132,6 +132,14 @@ class RunControls:
     acting: frozenset[str] = frozenset()
     given: str = ""
 
+    @property
+    def by_key(self) -> dict[str, Control]:
+        """Return all controls of a run, with the sidebar's, by key.
+
+        A page may restrict a row of the sidebar, and two strategies share a row.
+        """
+        return {row.key: row for row in (*shared.ROWS, *self.rows)}
+
 
 def from_sidebar(config: MethodConfig, draft: str = "", read: Read = value) -> Request:
     """Return a request with the sidebar's model and prompt, a config, and a draft model if any."""

@@ -23,7 +23,7 @@ RUN_EXAMPLE = "run_example"
 MAX_SEED = 2**31 - 1
 SEED = Number("seed", N_("Seed"), 16, 0, MAX_SEED, width="stretch", field="seed",
     help=N_("The same seed, model, prompt and settings give the same run."))  # fmt: skip
-ROWS = declare(
+RUN_ROWS = declare(
     Menu("model", N_("Model"), models.DEFAULT_MODEL,
         lambda: {name: name for name in models.options()},
         free=models.free_choice,
@@ -40,7 +40,8 @@ ROWS = declare(
     Text("system", N_("System prompt"), "", height=80, max_chars=MAX_PROMPT,
         placeholder=N_("Optional: how the model should answer.")),
     SEED,
-) + figure_choices.ROWS  # fmt: skip
+)  # fmt: skip
+ROWS = RUN_ROWS + figure_choices.ROWS
 # Names that the runs of a page have in common.
 _COMMON = frozenset(row.key for row in figure_choices.ROWS)
 

@@ -18,7 +18,7 @@ from core.figures.base.records import texts_in
 from core.language import Message
 from pages.ui import platform
 from pages.ui.resources import examples, models
-from pages.ui.run import jobs
+from pages.ui.run import address, jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 from pages.ui.run.work import BackgroundWork
@@ -148,7 +148,8 @@ class View(PageView):
         self.trace, self.source = None, "none"
         self.request = self.shown_request = None
         self.failure = ""
-        self.restored = True  # The address that opened the page asks for no run any more.
+        self.restored = True
+        address.write("run", None)  # The address asks for no run any more.
         self.number += 1
 
     def open(self, trace: Trace, source: Source = "file") -> None:

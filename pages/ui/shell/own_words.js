@@ -108,15 +108,20 @@ function retitle(node) {
   }
 }
 
+// With the next frame, so that nobody reads English; a browser that draws nothing at all has no frames.
+const WITHOUT_A_FRAME_MS = 200;
 let wordsAsked = false;
 function askForWords() {
   const english = document.documentElement.lang === "en" && !document.ownWordsSaid;
   if (wordsAsked || english) return;
   wordsAsked = document.ownWordsSaid = true;
-  requestAnimationFrame(() => {
+  const say = () => {
+    if (!wordsAsked) return;
     wordsAsked = false;
     sayOwnWords();
-  });
+  };
+  requestAnimationFrame(say);
+  setTimeout(say, WITHOUT_A_FRAME_MS);
 }
 
 function followOwnWords() {

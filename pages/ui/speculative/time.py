@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core import figures
+from core.decoding.counting import sentences
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SWEPT_LENGTHS
 from core.decoding.speculative.measurement.report import Comparison, LengthSweep
@@ -82,7 +83,7 @@ def _sweep(view: SpecView, trace: Trace) -> None:
         tr(
             "Measured and predicted speed-up of the draft lengths {lengths} and {last}, three runs "
             "each.",
-            lengths=", ".join(map(str, SWEPT_LENGTHS[:-1])),
+            lengths=tr(", ").join(map(str, SWEPT_LENGTHS[:-1])),
             last=SWEPT_LENGTHS[-1],
         ),
     )
@@ -138,8 +139,8 @@ def unmeasured(comparison: Comparison | None, sweep: LengthSweep | None) -> str:
     if sweep is None:
         waits.append(
             tr(
-                "The acceptance at other draft lengths, and the best and the break-even one, "
-                "follow once the draft lengths were measured under “Time”."
+                "The acceptance at other draft lengths, the best and the break-even length follow "
+                "once draft lengths were measured under “Time”."
             )
         )
-    return " ".join(waits)
+    return tr(sentences(*waits))

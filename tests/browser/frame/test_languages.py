@@ -65,8 +65,9 @@ def rows(pages: tuple[Row, ...] = PAGES) -> list[Any]:
 
 def assert_speaks(page: Page, language: str) -> None:
     # Streamlit's own words are translated after it has drawn them: on a slow machine, seconds.
-    assert in_the_end(lambda: english(page, language)) == []
+    left = in_the_end(lambda: english(page, language))
     assert page.evaluate("document.documentElement.lang") == language
+    assert left == [], page.evaluate("document.visibilityState")
 
 
 def in_the_end(found: Callable[[], list[Any]]) -> list[Any]:

@@ -179,3 +179,37 @@ def test_a_step_a_tab_and_a_run_move_nothing_and_a_run_dims_what_it_makes_old(
     # A tab in focus takes Enter for itself, but not the shortcut of Run.
     page.keyboard.press("Control+Enter")
     expect(page.locator(".st-key-earlier_runs")).to_be_visible()
+
+
+# Lines of the first row's words, and how much of a line's height the words take.
+HEAD = """() => {
+  const words = document.querySelector("[class*='st-key-status-'] [data-testid=stText]")
+  const style = getComputedStyle(words)
+  const height = parseFloat(style.lineHeight)
+  const lines = Math.round(words.getBoundingClientRect().height / height)
+  return [lines, height / parseFloat(style.fontSize)]
+}"""
+
+
+@pytest.mark.parametrize("language", ["ja", "ko"])
+def test_two_lines_of_a_run_s_words_have_room_and_numbers_stand_beside_the_order(
+    page: Page, server: str, language: str
+) -> None:
+    def show(path: str) -> None:
+        page.goto(f"{server}/{path}?lang={language}")
+        expect(page.locator("html")).to_have_attribute("lang", language)
+        expect(page.locator("[class*='st-key-status-'] [data-testid=stText]")).to_be_visible()
+
+    page.set_viewport_size(DESKTOP)
+    show("diffusion")
+    numbers = page.locator(".st-key-diffusion-order [data-testid=stNumberInput]")
+    expect(numbers).to_have_count(2)
+    assert box(numbers.first)["y"] == box(numbers.last)["y"]
+    assert page.evaluate(HEAD)[0] == 1
+    show("speculative")
+    lines, height = page.evaluate(HEAD)
+    assert lines == 2 and height >= 1.4
+    # Beside the text the buttons leave little room.
+    page.set_viewport_size({"width": 1000, "height": 800})
+    show("decode")
+    assert page.evaluate(HEAD)[0] == 1

@@ -19,7 +19,7 @@ from tests.decoding.beam.beams import ARCHITECTURES, answers_of, random_case
 from tests.depth import cases
 from tests.models.builders import random_language_model, random_model, tiny_tokenizer
 
-CASES_EACH = cases(40, 9)
+CASES_EACH = cases(40, 6)
 HALF_CASES_EACH = cases(10, 5)
 
 
@@ -46,6 +46,7 @@ def test_the_search_finds_what_generate_finds(monkeypatch: pytest.MonkeyPatch) -
     assert reasons == {"eos", "stop", "length"}
 
 
+@pytest.mark.slow
 def test_bfloat16_with_its_many_ties_mostly_finds_the_same() -> None:
     """A prompt of one row and one of num_beams rows differ by much more than ties in bfloat16."""
     parted = []

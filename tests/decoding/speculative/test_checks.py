@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from benchmarks.broken_drafts import BrokenDraft
 from core import DraftRound, DraftToken, Shaping, Speculative, Trace, check, collect
 from core.decoding.speculative import engine
 from core.decoding.speculative.distributions import Drawn, Rows, residual
@@ -250,3 +251,38 @@ def test_tokens_shown_as_what_they_are_not_are_found() -> None:
         ),
     )
     assert _failed(everywhere) == [expected]
+
+
+def test_a_draft_that_read_another_text_is_named_and_the_target_is_not() -> None:
+    model, draft = target("llama"), near_draft("llama")
+    model.eos_ids = frozenset()
+    astray = BrokenDraft(draft, prompt=[3, 1, 4, 1])
+    trace = collect(model, PROMPT, CONFIGS["speculative"], draft=astray)
+    assert _failed(trace) == [], "its numbers agree with each other"
+    failed = [outcome for outcome in check(trace, model, draft) if not outcome.passed]
+    assert [outcome.name for outcome in failed] == [
+        "forwards_again",
+        "target_and_draft_probs_again",
+    ]
+    assert failed[0].detail.startswith(
+        "the target's are the same, the draft's differ, first in round 1: "
+    )
+    assert all(outcome.passed for outcome in check(trace, model)), "the target isn't to blame"
+
+
+def test_a_target_that_differs_is_not_said_to_be_the_draft() -> None:
+    model, draft = target("llama"), near_draft("llama")
+    model.eos_ids = frozenset()
+    trace = run("speculative")
+    first = trace.rounds[0]
+    token = first.drafted[0]
+    forged = token._replace(
+        candidates=tuple(
+            c._replace(target_raw_prob=c.target_raw_prob / 2) for c in token.candidates
+        )
+    )
+    step = replace(first, drafted=(forged, *first.drafted[1:]))
+    steps = tuple(step if each is first else each for each in trace.steps)
+    outcomes = check(replace(trace, steps=steps), model, draft)
+    again = next(outcome for outcome in outcomes if outcome.name == "forwards_again")
+    assert not again.passed and "draft" not in again.detail

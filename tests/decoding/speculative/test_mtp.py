@@ -44,6 +44,7 @@ from tests.decoding.speculative.speculations import (
     target,
 )
 from tests.decoding.speculative.test_exact import TARGET_OF_TWO, distance, enumerate_runs
+from tests.depth import mostly_slow, slow
 from tests.models.builders import tiny_tokenizer
 from tests.models.mtp_models import MTP_KINDS, mtp_folder
 
@@ -154,7 +155,7 @@ def test_the_models_accept_some_drafts_and_reject_others() -> None:
 
 
 @pytest.mark.parametrize("name", SMALL)
-@pytest.mark.parametrize("case", range(4))
+@pytest.mark.parametrize("case", [0, slow(1), slow(2), slow(3)])
 def test_every_run_is_proved_and_greedy_is_greedy(name: str, case: int) -> None:
     model, dice = model_of(name), random.Random(f"mtp {name} {case}")
     config = drafting(random_config(dice, greedy=case % 2 == 0), "mtp")
@@ -173,8 +174,8 @@ TREES = {
 }
 
 
-@pytest.mark.parametrize("shape", TREES)
-@pytest.mark.parametrize("scoring", ["multi_query", "batch_expansion"])
+@pytest.mark.parametrize("shape", mostly_slow(TREES, ["drawn", "dynamic"]))
+@pytest.mark.parametrize("scoring", ["multi_query", slow("batch_expansion")])
 def test_trees_are_proved(shape: str, scoring) -> None:
     model = model_of("step3p7")
     config = Speculative(drafter="mtp", max_new_tokens=12, scoring=scoring, **TREES[shape])

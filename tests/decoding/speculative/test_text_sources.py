@@ -9,7 +9,7 @@ import pytest
 import torch
 from transformers.generation.candidate_generator import PromptLookupCandidateGenerator
 
-from core import Shaping, Speculative, collect
+from core import ConfigError, Shaping, Speculative, collect
 from core.decoding.speculative.drafters import ngram_cache, suffix
 from core.decoding.speculative.drafters.prompt_lookup import look_up
 from core.decoding.speculative.drafters.suffix import DEPTH
@@ -63,6 +63,22 @@ def _by_counts(ids: list[int], length: int, factor: float, least: float) -> list
         if score >= best_score:
             best, best_score = list(path[size:]), score
     return best
+
+
+def test_a_shortest_n_gram_above_the_longest_is_refused_where_it_acts() -> None:
+    with pytest.raises(ConfigError, match=r"lookup_min must be at most lookup_ngram \(2\), got 3"):
+        Speculative(drafter="prompt_lookup", lookup_min=3)
+    assert Speculative(drafter="suffix", lookup_min=3).idle >= {"lookup_min", "lookup_ngram"}
+
+
+def test_settings_of_other_sources_rules_and_shapes_are_idle() -> None:
+    idle = Speculative().idle
+    assert {"exit_layer", "suffix_factor", "lookahead_window", "posterior_alpha"} <= idle
+    assert "tree_picks" in idle and not {"draft_length", "draft_threshold"} & idle
+    lookup = Speculative(drafter="prompt_lookup", acceptance="typical").idle
+    assert {"draft_temperature", "draft_threshold"} <= lookup
+    assert not {"lookup_min", "posterior_alpha"} & lookup
+    assert {"draft_length"} <= Speculative(tree_widths="2,1").idle
 
 
 def test_suffixes_go_on_as_a_table_of_all_pieces_says() -> None:

@@ -61,9 +61,9 @@ def test_its_numbers_and_its_tokens_are_the_model_s(remote: Any) -> None:
         Greedy(max_new_tokens=8),
         BeamSearch(max_new_tokens=4, num_beams=4),
         Sampling(max_new_tokens=5, seed=5, shaping=Shaping(temperature=0.9, top_p=0.9)),
-        Sampling(max_new_tokens=5, seed=5, draw="gumbel"),
-        Sampling(max_new_tokens=5, seed=5, draw="multinomial", shaping=Shaping(min_p=0.02)),
-        Reasoning(max_new_tokens=10, max_thinking_tokens=3),
+        slow(Sampling(max_new_tokens=5, seed=5, draw="gumbel")),
+        slow(Sampling(max_new_tokens=5, seed=5, draw="multinomial", shaping=Shaping(min_p=0.02))),
+        slow(Reasoning(max_new_tokens=10, max_thinking_tokens=3)),
     ],
     ids=lambda config: f"{config.method}-{getattr(config, 'draw', '')}",
 )

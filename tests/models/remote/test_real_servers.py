@@ -152,6 +152,7 @@ def _accepted_by(where: str) -> tuple[int, list[int]]:
     return told.drafted, accepted
 
 
+@pytest.mark.slow
 def test_a_speculating_llama_cpp_leaves_no_token_out(tmp_path: Path) -> None:
     if not real_servers.has_llamacpp():
         pytest.skip("llama.cpp's server isn't installed; make engines puts it there")

@@ -15,10 +15,13 @@ from core.cli.main import main
 from core.decoding.by_engine.speculation import ServerRound
 from core.decoding.by_engine.told import EngineRecord, ToldSpeculation, told_by, told_in, told_of
 from core.decoding.comparison.words import differences
+from core.decoding.errors import TraceError
+from core.traces.foreign import read_foreign
 from tests.models.remote.servers import Script, serving
 from tests.models.remote.test_parity import FORMS
 
 FOLDER = Path(__file__).parents[1] / "data/foreign"
+ANSWERS = Path(__file__).parents[2] / "models/remote/answers"
 # vLLM's documentation (features/speculative_decoding/acceptance_metrics), of a summary.
 SUMMARY = {
     "mean_acceptance_length": 1.2325581395348837,
@@ -102,6 +105,45 @@ def test_vllms_own_output_and_the_last_event_of_a_stream_tell_it_too() -> None:
     last = json.dumps({"content": "", "stop": True, "timings": TIMINGS})
     trace = from_answer(f"{events}\n\ndata: {last}\n")
     assert told_of(trace.method_record) == ToldSpeculation(347, 65)
+
+
+def _drafted_by_llama_cpp() -> tuple[str, list[Any], dict[str, Any]]:
+    """Return a stored stream, its numbered tokens, and the whole answer to the same request.
+
+    The whole answer gives a drafted token the log-probability 0 and names no other token.
+    """
+    stream = (ANSWERS / "llamacpp-draft.txt").read_text("utf-8")
+    events = [json.loads(line.removeprefix("data: ")) for line in stream.splitlines() if line]
+    entries, numbered = [], []
+    for event in events:
+        given = event.get("completion_probabilities", [])
+        numbered += given
+        entries += given or [
+            {"id": token_id, "token": event["content"], "logprob": 0.0, "top_logprobs": []}
+            for token_id in event["tokens"]
+        ]
+    text = "".join(event["content"] for event in events)
+    return stream, numbered, {**events[-1], "content": text, "completion_probabilities": entries}
+
+
+def test_drafted_tokens_of_llama_cpp_have_no_log_probability_in_stream_and_whole_answer() -> None:
+    stream, numbered, whole = _drafted_by_llama_cpp()
+    given = [entry["logprob"] for entry in numbered]
+    chat = _chat(timings=whole["timings"])
+    chat["choices"][0]["logprobs"] = {"content": whole["completion_probabilities"]}
+    for answer in (stream, json.dumps(whole), json.dumps(chat)):
+        tokens = read_foreign(answer).tokens
+        assert [token.logprob for token in tokens if token.logprob is not None] == given
+        assert len(tokens) == 21 and "".join(t.added for t in tokens) == whole["content"]
+        assert [token.token_id for token in tokens][:3] == [5, 26, 32]
+        with pytest.raises(TraceError, match="Token 2 of this answer has no log-probability"):
+            from_answer(answer)
+
+
+def test_without_drafts_a_log_probability_of_0_is_a_number() -> None:
+    *_, whole = _drafted_by_llama_cpp()
+    del whole["timings"]["draft_n"], whole["timings"]["draft_n_accepted"]
+    assert read_foreign(json.dumps(whole)).tokens[1].logprob == 0.0
 
 
 @pytest.mark.parametrize(

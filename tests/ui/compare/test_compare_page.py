@@ -24,6 +24,7 @@ from pages.ui.decode.state import DecodeView
 from pages.ui.resources import models
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
+from tests.depth import mostly_slow
 from tests.figures.traces import make_trace
 from tests.ui import seen
 from tests.ui.conftest import open_page, serve
@@ -119,7 +120,12 @@ def test_a_step_that_one_run_lacks_is_said() -> None:
 
 
 @pytest.mark.usefixtures("model")
-@pytest.mark.parametrize("name", [name for name in PAIRS if name not in ("server", "gguf")])
+@pytest.mark.parametrize(
+    "name",
+    mostly_slow(
+        (name for name in PAIRS if name not in ("server", "gguf")), ("beam", "speculation")
+    ),
+)
 def test_a_ready_made_pair_runs_both_sides_in_one_press(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -346,7 +352,7 @@ def test_a_beam_read_token_by_token_shows_probabilities_and_no_forced_token() ->
 
 
 @pytest.mark.usefixtures("model")
-@pytest.mark.parametrize("name", ["beam", "speculation", "dtype"])
+@pytest.mark.parametrize("name", mostly_slow(["beam", "speculation", "dtype"], ["dtype"]))
 def test_the_address_of_a_pair_beyond_the_controls_of_a_side_makes_it_again(name: str) -> None:
     app = opened(a_prompt="the cat")
     app = settle(app.button(key=f"pair_{name}").click().run())

@@ -142,7 +142,7 @@ def test_changed_controls_are_told_and_a_link_repeats_the_runs(open_app: Open) -
     assert repeated is not None
     assert [t.token_ids for t in repeated.many.traces] == [t.token_ids for t in many.traces]
     move(app, "seed", 4).run()
-    assert "press Run" in texts(app) and "made" not in app.query_params
+    assert "press Run" in texts(app) and app.query_params["made"] == "seed=16"
 
 
 @pytest.mark.usefixtures("quick")

@@ -33,6 +33,7 @@ from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 from pages.ui.speculative import work as speculative
 from pages.ui.widgets.controls.control import defaults
+from tests.depth import mostly_slow
 
 WHERE = "embedded:target"
 PROMPT = "Once upon a time"
@@ -183,7 +184,7 @@ JOBS: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", JOBS)
+@pytest.mark.parametrize("name", mostly_slow(JOBS, ("a run", "a proof", "a vote", "the lens")))
 def test_a_job_in_a_worker_gives_the_same_and_this_process_computes_nothing(
     workers: Workers, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

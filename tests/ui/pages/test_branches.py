@@ -23,6 +23,7 @@ from pages.ui.decode.controls import MAX_GIVEN
 from pages.ui.decode.state import DecodeView, ForkedRun
 from pages.ui.decode.trees import SessionTree
 from pages.ui.run.files.link_run import link_to
+from tests.depth import slow
 from tests.ui import seen
 from tests.ui.conftest import ROOT, Open, serve
 from tests.ui.knobs import move, trigger
@@ -171,7 +172,7 @@ def test_a_run_of_a_tree_is_renamed_and_removed(open_app: Open) -> None:
     assert "branches" not in charts(app) and not app.exception
 
 
-@pytest.mark.parametrize("name", ["", "   ", "x" * 41])
+@pytest.mark.parametrize("name", [slow(""), "   ", slow("x" * 41)])
 def test_a_name_that_a_run_can_not_have_is_refused_in_a_sentence(open_app: Open, name: str) -> None:
     app = grown(open_app)
     key = f"branch_name_{view_of(app).number}"

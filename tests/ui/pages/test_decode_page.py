@@ -24,6 +24,7 @@ from pages.ui.decode.state import DecodeView
 from pages.ui.decode.work import CACHE_PAIRS
 from pages.ui.lab import controls as lab_controls
 from pages.ui.resources import models, prompts
+from pages.ui.run import named_run
 from pages.ui.run.display import bar
 from pages.ui.run.files import save as share
 from pages.ui.run.jobs import Job
@@ -111,7 +112,7 @@ def test_a_link_with_run_runs_at_once_and_once(open_app: Open) -> None:
 
 def test_a_link_loads_no_model_of_a_stranger(open_app: Open) -> None:
     app = open_app(model="stranger/model", run="1")
-    assert bar.LINK_NEEDS_RUN in texts(app)
+    assert named_run.NEEDS_RUN in texts(app)
     assert "decode" not in view_of(app).jobs
 
 

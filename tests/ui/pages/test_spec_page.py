@@ -26,7 +26,7 @@ from core.figures.speculative.words import EXTRA, emitted, kind_color
 from core.models.places import DEFAULT_DRAFTS
 from core.models.scripted import ScriptedModel
 from pages.ui.resources import models
-from pages.ui.run.display import bar
+from pages.ui.run import named_run
 from pages.ui.run.files import save as share
 from pages.ui.speculative import controls as spec_controls
 from pages.ui.speculative import save as spec_share
@@ -329,7 +329,7 @@ def test_the_run_of_a_link_opens_at_its_token(open_spec: Open) -> None:
 @pytest.mark.parametrize(
     ("draft", "said"),
     [
-        ("stranger/model", bar.LINK_NEEDS_RUN),
+        ("stranger/model", named_run.NEEDS_RUN),
         ("embedded:nope", "no built-in model embedded:nope"),
         ("embedded:nope", "embedded:target or embedded:draft"),
     ],

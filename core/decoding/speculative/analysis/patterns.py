@@ -30,10 +30,10 @@ _SAME, _ACCEPTED = 0.9, 0.2
 # Late draft: least share of the rounds.
 _LATE = 1 / 3
 # Another text: number of rounds, least mean divergence and least mean overconfidence, nats.
-_OTHER_ROUNDS, _APART, _OVERCONFIDENT = 8, 5.5, 5.0
+_OTHER_ROUNDS, _APART, _OVERCONFIDENT = 12, 5.5, 5.0
 # Another beginning: number of first rounds, least number of later ones, and by how much divergence
 # and overconfidence are higher in the first ones, nats.
-_FIRST, _LATER, _APART_MORE, _OVERCONFIDENT_MORE = 3, 5, 3.25, 2.0
+_FIRST, _LATER, _APART_MORE, _OVERCONFIDENT_MORE = 3, 5, 4.5, 2.0
 # Stands for a probability of 0 in a logarithm.
 _LEAST = 1e-9
 

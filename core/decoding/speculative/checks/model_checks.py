@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import torch
 from torch import Tensor
 
-from ....language import N_
+from ....language import N_, Message
 from ...autoregressive.config import as_single_tokens
 from ...checks.common import count, worst
 from ...checks.forwards import (
@@ -25,7 +26,7 @@ from ...checks.model_checks import (
     same_tokens,
 )
 from ...checks.run_text import run_text_faults
-from ...counting import at_round
+from ...counting import at_round, nth
 from ...loop.run import read_again
 from ...loop.same_model import is_of_dtype, made_by
 from ...loop.text import TextStream
@@ -134,7 +135,7 @@ def _rescored(
     if ahead is not None:
         sources.append((ahead, config.draft_shaping))
     shapers = [shaper_of(model, config, shaping) for _, shaping in sources]
-    raw_errors, faults = [0.0], [""]
+    errors, faults = [[0.0] for _ in sources], [""]
     logits = [_replay(trace, maker) for maker, _ in sources]
     for step, *made in zip(trace.rounds, *logits, strict=True):
         sides = list[Side]()
@@ -144,17 +145,30 @@ def _rescored(
                 tolerance = 2 * logit_tolerance(trace, maker, largest_logit(rows))
                 column = "draft_raw_prob" if sides else "target_raw_prob"
                 sides.append(Side(fit(rows, model.vocab_size), shaper, tolerance, column))
-        raw_errors += [_raw_error(step, side) for side in sides]
+        for of_model, side in zip(errors, sides, strict=False):
+            of_model.append(_raw_error(step, side))
         fault = RoundReplay(trace, step, sides, model).fault() or tree_fault(
             trace, step, sides, model, ahead
         )
         faults.append(fault and at_round(step.index, fault))
     name = "target_probs_again" if ahead is None else DRAFT_PROBS_AGAIN
-    detail = N_("largest error of ln(raw p) over its tolerance; contexts that never rolled back")
     return [
-        worst("forwards_again", raw_errors, 1.0, detail),
+        worst("forwards_again", chain(*errors), 1.0, _rescored_detail(trace, errors)),
         count(name, [*filter(None, faults)], N_("faults")),
     ]
+
+
+def _rescored_detail(trace: Trace[Speculative], errors: Sequence[Sequence[float]]) -> str:
+    """Describe the errors of the target, then of the draft; name the draft if it alone is wrong."""
+    worst_of = [max(of_model) for of_model in errors]
+    if len(errors) < 2 or worst_of[0] > 1 or worst_of[1] <= 1:
+        return N_("largest error of ln(raw p) over its tolerance; contexts that never rolled back")
+    first = next(at for at, error in enumerate(errors[1]) if error > 1) - 1
+    return Message(
+        "the target's are the same, the draft's differ, first in round {round}: the draft read "
+        "other tokens than the run's, or its cache, positions or weights were others",
+        round=nth(trace.rounds[first].index),
+    )
 
 
 def _replay(trace: Trace[Speculative], model: LanguageModel) -> Iterator[Tensor]:

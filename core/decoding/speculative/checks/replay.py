@@ -32,6 +32,12 @@ from ..tree.shape import path_to
 from ..tree.verifying import compared_rows, remaining_rows
 from ..types import DraftRound, DraftToken, ExtraToken, PairCandidate
 
+# Faults of the target's candidates, then of the draft's.
+_LEFT_OUT = (
+    N_("a more probable token of the target is left out"),
+    N_("a more probable token of the draft is left out"),
+)
+
 
 class Side(NamedTuple):
     """One model's part of a round.
@@ -294,13 +300,14 @@ class RoundReplay:
             listed = {candidate.token_id for candidate in candidates}
             allowed = {*self._drafted[at : at + 1]}
             allowed |= {extra.token_id} if extra and at == self._drawn_at else set()
-            for side_rows in rows if at < len(step.drafted) else rows[:1]:
+            models = rows if at < len(step.drafted) else rows[:1]
+            for side_rows, fault in zip(models, _LEFT_OUT, strict=False):
                 count = min(self._config.top_candidates, side_rows.shape[-1])
                 least = side_rows[at].topk(count)[0][-1]
                 above = {*(side_rows[at] > least).nonzero().flatten().tolist()}
                 reaching = {*(side_rows[at] >= least).nonzero().flatten().tolist()}
                 if not above <= listed or len(reaching & listed) < count:
-                    return N_("a more probable token is left out")
+                    return fault
                 allowed |= reaching
             whole = not self._config.source.draws or len(rows) > 1
             if whole and not listed <= allowed:

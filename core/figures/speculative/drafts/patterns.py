@@ -17,11 +17,13 @@ def pattern_words(trace: Trace) -> str:
 
 NONE_FOUND = N_(
     "The draft shows none of the known patterns of a broken one: the same distribution or token "
-    "everywhere, a token too late, another text than the target's."
+    "everywhere, a token too late, another text than the target's. A draft can be broken without "
+    "one: the checks against the models compare all its probabilities."
 )
 TOO_LITTLE = N_(
     "No pattern of a broken draft was looked for: that takes at least 6 rounds with drafts after 4 "
-    "different tokens, and a rejected first token."
+    "different tokens, and a rejected first token. The checks against the models compare all "
+    "probabilities of the draft."
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.decoding.counting import counted, nth
+from core.decoding.counting import counted, nth, sentences
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.repeats import Repeat, repeats
@@ -80,30 +80,25 @@ def words(trace: Trace, step: TokenStep) -> str:
     token, repeat = max(matches.items(), key=lambda item: item[1])
     penalty = repeat.penalty(multiplier, base, allowed)
     ranks = [candidate.rank for candidate in step.candidates if candidate.token_id == token]
-    return " ".join(
-        filter(
-            None,
-            [
-                tr(
-                    "DRY lowers {tokens} that would continue a repeat.",
-                    tokens=counted(len(matches), "token"),
-                ),
-                tr(
-                    "The longest repeat: the last {tokens} of the text stand already at {place} "
-                    "(dotted frame).",
-                    tokens=counted(len(earlier), "token"),
-                    place=_place(earlier, begin),
-                ),
-                tr(
-                    "The model's rank {rank:,} loses most, {penalty:.3g} of its logit.",
-                    rank=ranks[0],
-                    penalty=penalty,
-                )
-                if ranks
-                else "",
-            ],
-        )
+    lowered = tr(
+        "DRY lowers {tokens} that would continue a repeat.", tokens=counted(len(matches), "token")
     )
+    longest = tr(
+        "The longest repeat: the last {tokens} of the text stand already at {place} "
+        "(dotted frame).",
+        tokens=counted(len(earlier), "token"),
+        place=_place(earlier, begin),
+    )
+    loss = (
+        tr(
+            "The model's rank {rank:,} loses most, {penalty:.3g} of its logit.",
+            rank=ranks[0],
+            penalty=penalty,
+        )
+        if ranks
+        else ""
+    )
+    return tr(sentences(lowered, longest, loss))
 
 
 def _place(earlier: range, begin: int) -> str:

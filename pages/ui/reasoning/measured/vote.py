@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.decoding.counting import sentences
 from core.evaluation.example import RIVALRY_STEPS
 from core.evaluation.types import Rivalry
 from core.figures.base.labels import table_text
@@ -123,7 +124,7 @@ def _votes(rivalry: Rivalry) -> None:
         votes=len(votes),
         problems=len(rivalry.problems.problems),
     )
-    st.caption(" ".join(filter(None, (first, _window_words(rivalry)))))
+    st.caption(tr(sentences(first, _window_words(rivalry))))
 
 
 def _window_words(rivalry: Rivalry) -> str:

@@ -12,10 +12,9 @@ from core.decoding.errors import DecodingError
 from core.language import N_, tr
 from pages.ui import platform
 from pages.ui.platform import slot
-from pages.ui.resources import models
 from pages.ui.run import address, cost, jobs, named_run, shared
 from pages.ui.run.jobs import Job
-from pages.ui.run.request import MakeRequest
+from pages.ui.run.request import MakeRequest, RunControls
 from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
 from pages.ui.widgets.controls import control
@@ -23,14 +22,6 @@ from pages.ui.widgets.controls.control import Read, in_words, value
 
 EMPTY_PROMPT = N_("The prompt is empty. Write a few words in the sidebar, or pick an example.")
 _EMPTY_PROMPT_HERE = N_("The prompt is empty. Write a few words.")
-LINK_NEEDS_RUN = N_("This link uses a model that is not built in. Press Run to load it.")
-UNREADABLE_RUN = N_(
-    "The link names a run with settings that this page can't read. Set the controls and press Run."
-)
-EARLIER_RUN = N_(
-    "The link names an earlier run that only a press on Run may start: its model is not built in, "
-    "or it has too many tokens. Set the controls and press Run."
-)
 # Long enough that drawing takes no time from the measurement.
 POLL_SECONDS = 0.4
 _SHORTCUT = "Ctrl+Enter"
@@ -201,42 +192,32 @@ def start(
     address.write("run", word)
 
 
-def restore(view: View, make_request: MakeRequest) -> None:
+def restore(view: View, controls: RunControls) -> None:
     """Repeat the run of a copied link, from the link's parameters alone.
 
     Only built-in models load by a link alone, and a run above the cost bound waits for Run.
     """
     if not view.restored:
-        begin_restoring(view, make_request)
+        begin_restoring(view, controls)
         if "decode" in view.jobs:
             st.rerun()
 
 
 @platform.critical()
-def begin_restoring(view: View, make_request: MakeRequest) -> None:
+def begin_restoring(view: View, controls: RunControls) -> None:
     """Start the run of a copied link as `restore` does, before anything of the page is drawn."""
     if view.restored:
         return
     view.restored = True
-    word = named_run.word()
-    read = named_run.reader(word)
-    if read is None:
-        if word:
-            view.failure = UNREADABLE_RUN
+
+    def work_of(read: Read) -> named_run.RequestedWork:
+        request = controls.request(read)
+        return [request], cost.tokens_of(request.config)
+
+    linked = named_run.open_link(controls.by_key, work_of)
+    if linked.read is not None:
+        start(view, controls.request, linked.read, named_run.word())
+    elif linked.failure:
+        view.failure = linked.failure
+        if not linked.waits:
             address.write("run", None)
-        return
-    try:
-        request = make_request(read)
-    except DecodingError as error:
-        view.failure = in_words(error)
-        address.write("run", None)
-        return
-    if word != named_run.OF_THE_CONTROLS and not named_run.starts_by_itself(request):
-        view.failure = EARLIER_RUN
-        address.write("run", None)  # A press on Run would make another run.
-    elif not all(map(models.is_embedded, request.models)):
-        view.failure = next(filter(None, map(models.unknown, request.models)), LINK_NEEDS_RUN)
-    elif awaits_press := cost.awaited(cost.tokens_of(request.config), "Run"):
-        view.failure = awaits_press
-    else:
-        start(view, make_request, read, word)

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core import figures
+from core.decoding.counting import sentences
 from core.decoding.reading.types import PinnedToken, recorded_ids, recorded_pins
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import visible_token
@@ -101,7 +102,7 @@ def draw(
         shown = pinned_of(view, trace)
         if not ready and (lacking := _lacking(trace, written, shown)):
             missing = tr("Not among this run's candidates: {tokens}.", tokens=lacking)
-            words = f"{missing} {words}"
+            words = tr(sentences(missing, words))
         if shown:
             depends = (view.number, view.selected, written, ready)
             figure.chart(PINS.part(view, trace), depends, on_click=on_click, across=True)

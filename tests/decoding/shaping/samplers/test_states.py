@@ -33,6 +33,7 @@ from core.decoding.shaping.orders import LLAMA_CPP, MLX_LM, TRANSFORMERS
 from core.decoding.shaping.settings.states import next_adaptive, next_mirostat
 from core.decoding.shaping.stage import StepContext
 from tests.decoding.shaping.samplers.llama_cpp import Sampler, needs_llama_cpp
+from tests.depth import slow
 
 GENERATOR = torch.Generator().manual_seed(7)
 ROWS = [
@@ -115,7 +116,7 @@ def _run(shaping: Shaping, **more) -> Trace:
 
 
 @on
-@pytest.mark.parametrize("draw", ["inverse_cdf", "gumbel", "multinomial"])
+@pytest.mark.parametrize("draw", ["inverse_cdf", slow("gumbel"), slow("multinomial")])
 def test_a_run_is_proved_by_the_model_and_by_its_file(shaping, draw, tmp_path) -> None:
     trace, model = _run(shaping, draw=draw), load_model("embedded:target")
     assert verdict(check(trace, model)) == "proved"

@@ -92,13 +92,13 @@ def test_ids_of_another_vocabulary_are_a_wrong_template(temperature: float) -> N
 
 def test_another_prompt_is_a_wrong_template() -> None:
     model = load_model(DRAFT)
-    other = model.encode("The cat sat on the mat and it was very happy.")
-    trace = run(PROMPTS[0], BrokenDraft(model, prompt=other), temperature=0.0)
+    other = model.encode("1, 2, 3, 4, 5, 6, 7, 8, 9,")
+    trace = run(PROMPTS[-1], BrokenDraft(model, prompt=other), temperature=0.0)
     pattern = found(trace)
     assert pattern.name == "other_start" and pattern.rounds == 3
-    assert pattern.nats - pattern.later >= 3.25
+    assert pattern.nats - pattern.later >= 4.5
     assert "another prompt or chat template" in pattern_words(trace)
-    honest = run(PROMPTS[0], model, temperature=0.0)
+    honest = run(PROMPTS[-1], model, temperature=0.0)
     assert honest.token_ids == trace.token_ids, "a greedy run keeps the target's text"
 
 
@@ -141,6 +141,23 @@ def test_an_honest_draft_is_not_accused(drafter: str, temperature: float) -> Non
     for prompt in PROMPTS:
         trace = run(prompt, model, temperature=temperature, drafter=drafter, exit_layer=1)
         assert pattern_words(trace) == "", prompt
+
+
+@pytest.mark.parametrize(
+    ("prompt", "seed", "temperature"),
+    [("It was raining. Anna opened the door and saw", 57, 0.7), (PROMPTS[-1], 10, 1.0)],
+)
+def test_a_long_honest_run_is_not_accused(prompt: str, seed: int, temperature: float) -> None:
+    """A small draft knows a prompt less well than the text that the target writes after it."""
+    shaping = Shaping(temperature=temperature)
+    config = Speculative(max_new_tokens=160, shaping=shaping, seed=seed)
+    trace = collect(load_model(TARGET), prompt, config, draft=load_model(DRAFT))
+    contrasts = [contrasts_of(step) for step in trace.rounds if step.drafted]
+    first, later = (
+        fmean(each.divergence for one in part for each in one)
+        for part in (contrasts[:3], contrasts[3:])
+    )
+    assert first - later > 3.25 and pattern_words(trace) == ""
 
 
 def _sure(drafted: dict[int, int]) -> ScriptedModel:

@@ -179,11 +179,12 @@ def test_every_run_of_a_tree_from_the_text_is_proved_and_greedy_is_greedy(drafte
     ("changes", "words"),
     [
         ({"drafter": "jacobi", "tree_nodes": 4}, "is no setting of Jacobi iterations"),
-        ({"drafter": "other_tokenizer", "tree_widths": "2"}, "needs a draft with probabilities"),
+        ({"drafter": "other_tokenizer", "tree_widths": "2"}, "is no setting of other tokenizer"),
+        ({"drafter": "jacobi", "tree_widths": "2"}, "is no setting of Jacobi iterations"),
         ({"drafter": "suffix", "tree_widths": "2,1"}, "needs a draft with probabilities"),
         ({"drafter": "lookahead", "tree_nodes": 4}, "is no setting of lookahead"),
-        ({"drafter": "lookahead", "draft_length": 1}, "a draft_length of at least 2"),
-        ({"drafter": "lookahead", "lookahead_guesses": 17}, "at most 64 tokens"),
+        ({"drafter": "lookahead", "draft_length": 1}, "draft_length must be at least 2 with"),
+        ({"drafter": "lookahead", "lookahead_guesses": 17}, "at most 64 tokens, got 17 × 4"),
         ({"drafter": "lookahead", "adaptive": True}, "switch adaptive off"),
         (
             {"drafter": "lookahead", "acceptance": "block"},
