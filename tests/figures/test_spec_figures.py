@@ -44,6 +44,7 @@ from core.figures import (
     spec_window_data,
 )
 from core.figures.base.labels import percentage, visible_token
+from core.figures.base.paper import Paper
 from core.figures.speculative.metrics import (
     scoring_words,
     spec_latency_data,
@@ -606,3 +607,17 @@ def test_the_timeline_of_trees_has_no_row_that_no_path_reaches() -> None:
     rows = spec_timeline(shallow).layout.yaxis.tickvals
     reached = max(step.depths[place] for step in rounds for place in step.path) + 1
     assert len(rows) == reached + 1 < 4
+
+
+def test_rows_of_a_column_s_tree_are_low_where_no_token_fits() -> None:
+    trace = make_spec(tree_widths="4,2,1")
+    at = max(range(len(trace.rounds)), key=lambda at: len(trace.rounds[at].drafted))
+    screen, column = (spec_feed(trace, at, paper=Paper(width)) for width in (920, 321))
+    rows = 2 + 1 + 1 + len(trace.rounds[at].drafted)
+    assert column.layout.height < 20 * rows + 270
+    for each in screen.data:
+        assert each.name != "new" or any(each.text)
+    for each in column.data:
+        assert each.name not in ("new", "cached") or not any(each.text)
+        # Marks of the read positions are in the middle of their cells, not cut at the edge.
+        assert each.name != "read" or all(float(x).is_integer() for x in each.x)

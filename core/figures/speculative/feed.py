@@ -37,6 +37,8 @@ _LEFT, _RIGHT, _HEAD = 80, 70, 1.0
 _BEHIND = 6
 # Height of a row in px and columns of a token, for vertical tokens in narrow cells.
 _UPRIGHT_ROW, _UPRIGHT_LIMIT = 54, 6
+# px: least width of a cell with a vertical token, and height of a row without tokens.
+_NARROWEST, _BARE_ROW = 19, 20
 # Width of the block of cached tokens, in tokens.
 _BLOCK = 2
 NAMES: dict[str, str] = {"multi_query": N_("Multi-query"), "batch_expansion": N_("Batch expansion")}
@@ -152,13 +154,16 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
     limit = max(3, min(9, 70 // width))
     longest = max(text_width(visible_token(text, limit), SMALL, "mono") for text in texts)
     upright = longest + 4 > pitch
-    names = [show_token(text, _UPRIGHT_LIMIT if upright else limit) for text in texts]
+    # Narrower cells have no text, and their rows need no room for it.
+    bare = upright and pitch < _NARROWEST
+    row_height = _BARE_ROW if bare else _UPRIGHT_ROW if upright else 30
+    names = ["" if bare else show_token(t, _UPRIGHT_LIMIT if upright else limit) for t in texts]
     sheet = Sheet(
         theme,
         paper,
         facts={"groups": groups},
         meta={"shown": [span_key("round", at)]},
-        plot_height=round((_UPRIGHT_ROW if upright else 30) * y),
+        plot_height=round(row_height * y),
         left=_LEFT,
         right=right,
         above=32,
@@ -166,7 +171,7 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
         key_offset=10,
     )
     for scoring, lines in groups:
-        _add_group(sheet, scoring, lines, texts, names, upright=upright)
+        _add_group(sheet, scoring, lines, texts, names, upright=upright and not bare)
     sheet.layout |= _axes(groups, width, y, sheet) | overlaid(SMALL)
     return sheet
 
@@ -198,7 +203,7 @@ def _add_group(
             theme,
             "cached",
             [(-_BLOCK / 2 - 0.5, line.y - 0.5) for line in cached],
-            [tr("{count} cached", count=line.row.cached) for line in cached],
+            [tr("{count} cached", count=line.row.cached) if any(names) else "" for line in cached],
             None,
             theme.rest,
             ink,
@@ -219,8 +224,8 @@ def _add_group(
             "type": "scatter",
             "name": "read",
             "mode": "markers",
-            "x": [x + 0.38 for x, _ in reads],
-            "y": [y - 0.26 for _, y in reads],
+            "x": [x + (0.38 if any(names) else 0) for x, _ in reads],
+            "y": [y - (0.26 if any(names) else 0) for _, y in reads],
             "marker": {"size": 7, "color": theme.accent, "line": {"width": 0}},
             "hoverinfo": "skip",
         }

@@ -247,12 +247,12 @@ def verdict(found: Comparison) -> str:
     )
     rounds = found.speculative.rounds
     emitted = tokens_per_round(rounds)
-    shares, headline = found.shares, _headline(found.speedup)
+    shares, faster = found.shares, headline(found.speedup)
     if emitted is None or not any(shares):
-        return f"{headline}: {times}"
+        return f"{faster}: {times}"
     cost = emitted / found.speedup
     values = {
-        "headline": headline,
+        "headline": faster,
         "emitted": emitted,
         "cost": cost,
         "propose": cost * shares[0],
@@ -291,7 +291,8 @@ def runs_words(own: Sequence[float], alone: Sequence[float]) -> str:
     )
 
 
-def _headline(speed: float) -> str:
+def headline(speed: float) -> str:
+    """Return the speed against the target alone in words, without a full stop."""
     if abs(speed - 1) < EVEN:
         return tr("About as fast as the target alone")
     if speed > 1:

@@ -29,8 +29,9 @@ from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.speculative.shape import (
     DYNAMIC,
     SHAPE_ROWS,
+    acts_length,
     drafts_chain,
-    shape_keys,
+    draw_shape,
     source_of,
 )
 from pages.ui.widgets.controls import constraint, fold
@@ -130,7 +131,7 @@ ROWS = declare(
         to_field=lambda chosen: SOURCES.get(chosen, SOURCES["model"]).name,
         from_field=lambda drafter: None if drafter == "model" else drafter,
         help=_SOURCES_HELP),
-    Number("draft_length", N_("Draft length"), 5, 1, 16, field="draft_length"),
+    Number("draft_length", N_("Draft length"), 5, 1, 16, field="draft_length", acts=acts_length),
     Number("spec_tokens", N_("New tokens"), 48, 1, 500, field="max_new_tokens"),
     Segments("rule", N_("Acceptance"), "speculative", RULES, field="acceptance"),
     Segments("scoring", N_("Scoring"), "multi_query",
@@ -200,8 +201,6 @@ _RUN = (
     ),
     shared.SEED,
 )
-
-
 _FOLDED = (
     *FILTER_KEYS,
     *("scoring", "tree", "tree_nodes", "tree_picks", "adaptive"),
@@ -294,7 +293,8 @@ def acceptance() -> Acceptance:
 
 def _more() -> None:
     draw_rail("spec-filters", _FILTER_ROWS)
-    draw("scoring", *shape_keys(value))
+    draw("scoring")
+    draw_shape()
     # What would do nothing is left out.
     draw(*(row.key for row in ROWS if row.field in source_of(value).settings - _TEMPERATURE))
     if _takes_temperature(value):

@@ -13,6 +13,7 @@ import streamlit as st
 from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.measurement.metrics import counts
+from core.figures.speculative.drafts.benefit import little_benefit_words
 from core.figures.speculative.words import emitted
 from core.language import N_, tr
 from pages.ui import platform, registry
@@ -66,6 +67,9 @@ def _finished(view: SpecView, trace: Trace) -> None:
                 changed.note(view, registry.page_of("speculative")),
                 N_("Click a token to see its verification."),
             )
+        if words := little_benefit_words(trace, view.comparison):
+            with st.container(key=platform.key("spec-benefit")):
+                st.text(words, width="stretch")
 
 
 def _summary(trace: Trace) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import streamlit as st
 from core import figures
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.analysis.rejections import rejections
+from core.decoding.speculative.config import Speculative
 from core.figures.speculative.drafts.patterns import pattern_note
 from core.language import N_, tr
 from pages.ui.run.figures import figure
@@ -16,6 +17,10 @@ from pages.ui.speculative import parts
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import table
 
+WITHOUT_CALIBRATION = N_(
+    "This source gives its drafts no probabilities, so there is no calibration; each counts as "
+    "100\u00a0%."
+)
 _ROWS = 8
 _PROB, _SHARE = "%.3f", "rejection_prob"
 _NUMBERS = ("draft_prob", "target_prob", "target_raw_prob", "preferred_prob", _SHARE)
@@ -30,7 +35,10 @@ def draw(view: SpecView, trace: Trace, show: Callable[[SpecView, int, int], None
     """
     if note := pattern_note(trace):
         st.text(note)
-    figure.chart(parts.CALIBRATION.part(view, trace), (view.number,), across=True)
+    if trace.require(Speculative).config.source.draws:
+        figure.chart(parts.CALIBRATION.part(view, trace), (view.number,), across=True)
+    else:
+        st.text(tr(WITHOUT_CALIBRATION))
     figure.chart(parts.CLASSES.part(view, trace), (view.number,), across=True)
     rejected = list(rejections(trace))
     if not rejected:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from core.decoding.speculative.sources import SOURCES, DraftSource
-from core.language import N_
-from pages.ui.widgets.controls.control import Number, Read
+from core.language import N_, tr
+from pages.ui.widgets.controls.control import Number, Read, draw, value
 from pages.ui.widgets.controls.options import Menu, Segments
 
 CHAIN, DYNAMIC = "chain", "dynamic"
+_OF_A_CHAIN = N_(
+    "A chain has one token for each position, and a rejection ends the round. In a tree a sibling "
+    "may be accepted in its place, and the target scores more tokens."
+)
+_OF_WIDTHS = N_("The widths set the depth of the tree, so the draft length does nothing.")
+_OF_NODES = N_("The tree has at most so many tokens, in paths no longer than the draft length.")
 
 
 def source_of(read: Read) -> DraftSource:
@@ -32,10 +40,30 @@ def _is_dynamic(read: Read) -> bool:
     return _drafts_tree(read) and not _is_static(read)
 
 
-def shape_keys(read: Read) -> list[str]:
-    """Return the keys of the controls of the shape that act."""
-    keys = ["tree"] if source_of(read).grows_trees else []
-    keys += ["tree_nodes"] if _is_dynamic(read) else []
+def acts_length(read: Read) -> bool:
+    """Return whether the draft length bounds a draft: the widths of a tree take its place."""
+    return not _is_static(read)
+
+
+def shape_words(read: Read) -> str:
+    """Return what the shape of the draft changes; empty for a source with one shape."""
+    if not source_of(read).grows_trees:
+        return ""
+    if not _drafts_tree(read):
+        return _OF_A_CHAIN
+    return _OF_WIDTHS if _is_static(read) else _OF_NODES
+
+
+def draw_shape() -> None:
+    """Draw the shape, what it changes, and its own controls."""
+    if words := shape_words(value):
+        draw("tree")
+        st.caption(tr(words))
+    draw(*_own_keys(value))
+
+
+def _own_keys(read: Read) -> list[str]:
+    keys = ["tree_nodes"] if _is_dynamic(read) else []
     keys += ["tree_picks"] if _is_static(read) else []
     return [*keys, *(["adaptive"] if drafts_chain(read) else [])]
 

@@ -17,6 +17,7 @@ from core.decoding.speculative.types import CacheSizes, DraftToken
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.base.paper import Paper
 from core.figures.constraint.words import standing_words
+from core.figures.speculative.drafts.benefit import cost_words
 from core.figures.speculative.drafts.patterns import pattern_words
 from core.figures.speculative.drafts.rejections import rejection_words
 from core.figures.speculative.words import (
@@ -51,8 +52,7 @@ _NOTICE = N_("""
   bonus after a draft that was accepted whole. So each round adds at least one token.
 - {rule}
 - All drafted tokens after a rejection are lost. A longer draft loses more of them.
-- A high acceptance rate alone makes nothing faster: the draft's own forwards take time too. The
-  tab Time measures both.
+- {cost}
 """)
 _OF_THE_RULE: dict[Acceptance, str] = {
     "speculative": N_(
@@ -80,7 +80,8 @@ _GREEDY = N_(
 
 def notice(trace: Trace) -> str:
     """Return the notes for the reader, under the acceptance rule of the run."""
-    return tr(_NOTICE, rule=tr(_GREEDY if is_greedy(trace) else _OF_THE_RULE[rule_of(trace)]))
+    rule = _GREEDY if is_greedy(trace) else _OF_THE_RULE[rule_of(trace)]
+    return tr(_NOTICE, rule=tr(rule), cost=cost_words(trace))
 
 
 STRIP, TIMELINE, TOKEN, LOOKS = "spec-text", "spec-rounds", "spec-verification", "spec-looks"
@@ -195,8 +196,7 @@ def _verification(view: SpecView, trace: Trace) -> None:
     if view.token is None:
         st.text(tr("No token is selected: click one in the text or in the grid."))
         return
-    at, place = view.token
-    prefetch = _prefetch(view, trace)
+    (at, place), prefetch = view.token, _prefetch(view, trace)
     figure.chart(parts.VERIFICATION.part(view, trace), (view.number, at, place), ahead=prefetch)
     _facts(view, trace, at, place, prefetch)
     if trace.rounds[at].translation:
@@ -241,7 +241,7 @@ def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
     )
     rejected = rejection_at(trace, at, place)
     if rejected is not None:
-        origin = f"{rejection_words(trace, rejected)}\n{origin}"
+        origin = f"{rejection_words(trace, rejected, verified=True)}\n{origin}"
     allowed = constrained_position(trace, at, place)
     return {
         "token-where": round_words(step, at, place),

@@ -73,3 +73,41 @@ def test_on_a_phone_the_three_tokens_and_their_figure_fit_into_their_card(
     assert all(edges[0] <= box["left"] and box["right"] <= edges[1] for box in boxes)
     texts = figure.bounding_box()
     assert texts and texts["width"] >= edges[1] - edges[0] - 4
+
+
+# In px: where the rule's row begins and the least height of the text, of every frame of a run.
+_WATCH = """() => {
+  window.seen = []
+  const look = () => {
+    const rule = document.querySelector('.st-key-spec-rule')
+    const text = document.querySelector('.st-key-text-panel')
+    if (rule && text) {
+      const top = rule.getBoundingClientRect().top
+      window.seen.push([Math.round(top), text.getBoundingClientRect().height])
+    }
+    requestAnimationFrame(look)
+  }
+  look()
+}"""
+_TOPS = """() => [...document.querySelectorAll("[class*='st-key-status-'] button")]
+  .map((button) => Math.round(button.getBoundingClientRect().top / 8))"""
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_controls_and_text_keep_their_place_during_a_run(
+    page: Page, server: str, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    spec = SpecPage(page, server).open(tree="3.2.1", spec_tokens=24)
+    if width == 1280:
+        draft, run = page.locator(".st-key-draft"), spec.run_button
+        where = [box["y"] for box in (draft.bounding_box(), run.bounding_box()) if box]
+        assert where[0] == pytest.approx(where[1], abs=2)
+    page.evaluate(_WATCH)
+    spec.run()
+    # The proof and the menus, that of earlier runs too, are in one line.
+    expect(page.locator(".st-key-earlier_runs button")).to_be_visible()
+    assert len(set(page.evaluate(_TOPS))) == 1
+    seen = page.evaluate("() => window.seen")
+    assert len({top for top, _ in seen}) == 1
+    assert min(height for _, height in seen) > 340

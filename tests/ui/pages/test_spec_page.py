@@ -91,6 +91,21 @@ def test_only_settings_that_act_are_there_and_a_link_brings_them(open_spec: Open
     assert "ngram_size" in keys and not {"confidence", "typical_epsilon"} & keys
 
 
+def test_the_shape_of_the_draft_says_what_it_changes(open_spec: Open) -> None:
+    for tree, acts, words in (
+        ("chain", True, "a sibling may be accepted in its place"),
+        ("3.2.1", False, "so the draft length does nothing"),
+        ("dynamic", True, "no longer than the draft length"),
+    ):
+        app = open_spec(tree=tree, draft_length="7")
+        field = app.number_input(key="draft_length")
+        assert field.disabled is not acts
+        assert spec_controls.config({**defaults(), "tree": tree, "draft_length": 7}.__getitem__)
+        assert [words in caption.value for caption in app.caption].count(True) == 1
+    app = open_spec(draft="jacobi")
+    assert not any("sibling" in caption.value for caption in app.caption)
+
+
 def test_every_filter_of_decode_has_its_knob_and_its_place_in_the_address(open_spec: Open) -> None:
     filters = [
         spec.key

@@ -11,9 +11,9 @@ from core.decoding.speculative.analysis.rejections import rejections
 from core.figures.speculative.drafts.patterns import pattern_words
 from pages.ui.speculative.state import SpecView
 from pages.ui.speculative.tabs import sentences
-from tests.figures.specs import make_spec
+from tests.figures.specs import make_spec, timed
 from tests.ui.conftest import Open, set_example
-from tests.ui.seen import charts, texts
+from tests.ui.seen import charts, markup, texts
 
 
 def broken() -> Trace:
@@ -57,3 +57,52 @@ def test_a_broken_draft_is_named_under_what_to_notice(
     words = pattern_words(trace)
     assert words.startswith("Constant draft: in all")
     assert words in [element.value for element in app.text]
+
+
+@pytest.mark.parametrize(
+    ("settings", "once"),
+    [
+        ({}, "min(1,"),
+        ({"temperature": 0.0}, "most probable"),
+        ({"acceptance": "typical"}, "threshold"),
+    ],
+)
+def test_the_probability_of_a_rejection_is_said_once(
+    settings: dict[str, object], once: str
+) -> None:
+    trace = make_spec(30, **settings)
+    found = list(rejections(trace))
+    assert found
+    for rejected in found:
+        words = sentences(trace, rejected.round, rejected.place)["token-words"]
+        assert words.count(once) == 1
+
+
+def test_exact_match_and_blocks_have_a_probability_besides_their_draw() -> None:
+    for rule, words in (("exact", "draws another token with"), ("block", "nor a later token")):
+        trace = make_spec(30, acceptance=rule)
+        for rejected in rejections(trace):
+            assert words in sentences(trace, rejected.round, rejected.place)["token-words"]
+
+
+def test_a_source_without_probabilities_says_so_in_place_of_an_empty_figure(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_example(monkeypatch, SpecView, make_spec(30, drafter="jacobi"))
+    app = open_app("speculative.py", **{"spec-look": "rejections"})
+    assert "calibration" not in charts(app) and "classes" in charts(app)
+    assert "gives its drafts no probabilities" in texts(app)
+
+
+def test_the_page_says_that_a_source_hardly_helps(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = timed(make_spec(30, drafter="jacobi", temperature=1.5), 0.09, 1.0, 0.0)
+    set_example(monkeypatch, SpecView, trace)
+    app = open_app("speculative.py", **{"spec-look": "time"})
+    assert "These drafts hardly help here" in texts(app)
+    assert "but scoring them takes longer" in markup(app)
+    set_example(monkeypatch, SpecView, timed(make_spec(30), 0.0, 1.0, 0.0))
+    app = open_app("speculative.py", **{"spec-look": "time"})
+    assert "hardly help" not in texts(app)
+    assert "but scoring them takes longer" not in markup(app)

@@ -48,18 +48,31 @@ def spec_rejections_data(trace: Trace) -> TableRows:
         )
 
 
-def rejection_words(trace: Trace, found: Rejection) -> str:
+def rejection_words(trace: Trace, found: Rejection, *, verified: bool = False) -> str:
     """Return what the draft knew, what the target preferred, and the probability of the rejection;
     plain text.
+
+    Args:
+        verified: whether the sentence of the verification follows; a probability that it gives is
+            then left out.
     """
+    said_later = verified and not _adds_to_verification(trace, found)
     return tr(
         sentences(
             origin_words(trace, found),
             _preferred(trace, found),
             _fixed(trace, found),
-            _how_likely(trace, found),
+            "" if said_later else _how_likely(trace, found),
         )
     )
+
+
+def _adds_to_verification(trace: Trace, found: Rejection) -> bool:
+    """Return whether the probability of a rejection differs from all numbers of its verification:
+    exact match has the draw of another token, a block its later tokens.
+    """
+    random = not (found.token.refused or is_greedy(trace))
+    return random and rule_of(trace) in ("exact", "block")
 
 
 def _preferred(trace: Trace, found: Rejection) -> str:
