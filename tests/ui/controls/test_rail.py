@@ -15,11 +15,18 @@ HEAT = Knob("heat", "Heat", 0.0, 2.0, 10.0, 0.05, 0.8, "Help.")
 WIDTH = Knob("width", "Width", 0, 50, 1000, 1, 0, "Help.")
 
 
+class Address(dict[str, str]):
+    """Parameters of an address, none of them twice."""
+
+    def get_all(self, name: str) -> list[str]:
+        return [self[name]] if name in self else []
+
+
 @pytest.fixture
 def state(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """A session on a page whose rail was drawn, with an address."""
     held: dict[str, Any] = {"rails": {"rail": {"heat": HEAT, "width": WIDTH}}}
-    shown = SimpleNamespace(session_state=held, query_params={})
+    shown = SimpleNamespace(session_state=held, query_params=Address())
     for module in (rail, session):
         monkeypatch.setattr(module, "st", shown)
     held["address"] = shown.query_params
