@@ -20,8 +20,14 @@ SPACING = """:not(svg, svg *) {
 p { margin-bottom: 2em !important; }"""
 
 
+OFTEN = ("home", "decode", "sampling", "speculative", "compare", "course")
+
+
 def rows() -> list[object]:
-    return [pytest.param(row, id=row.path or "home") for row in PAGES]
+    return [
+        pytest.param(row, id=row.name, marks=() if row.name in OFTEN else pytest.mark.slow)
+        for row in PAGES
+    ]
 
 
 def violations(page: Page) -> list[str]:

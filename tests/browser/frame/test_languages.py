@@ -59,8 +59,14 @@ def first_visit(fresh: Fresh, server: str, row: Row, language: str, way: str) ->
     return page
 
 
-def rows(pages: tuple[Row, ...] = PAGES) -> list[Any]:
-    return [pytest.param(row, id=row.name) for row in pages]
+def rows(pages: tuple[Row, ...] = PAGES, often: tuple[str, ...] | None = None) -> list[Any]:
+    """Pages as parameters; `make test` takes those named `often`, all when left out."""
+    return [
+        pytest.param(
+            row, id=row.name, marks=() if often is None or row.name in often else pytest.mark.slow
+        )
+        for row in pages
+    ]
 
 
 def assert_speaks(page: Page, language: str) -> None:
@@ -83,7 +89,7 @@ def japanese(page: Page) -> list[str]:
     return [text for _, text in shown_texts(page) if KANA.search(text)]
 
 
-@pytest.mark.parametrize("row", rows())
+@pytest.mark.parametrize("row", rows(often=("home", "decode", "speculative", "requests")))
 def test_a_page_is_japanese_at_the_first_visit_and_its_labels_fit(
     fresh: Fresh, server: str, row: Row
 ) -> None:
@@ -117,7 +123,7 @@ def choose(page: Page, language: str) -> None:
     stand_still(page)
 
 
-@pytest.mark.parametrize("row", rows((HOME, DECODE)))
+@pytest.mark.parametrize("row", rows((HOME, DECODE), ("decode",)))
 def test_what_is_mounted_follows_the_menu_of_languages(fresh: Fresh, server: str, row: Row) -> None:
     change_languages(fresh, server, row)
 
