@@ -208,6 +208,14 @@ class Speculative(MethodConfig):
             self._require_ngrams()
         if self.adaptive:
             raise _refused(N_("has a fixed shape: switch adaptive off."), name)
+        if self.acceptance == "block":
+            raise _refused(
+                N_(
+                    "can't be block verification with a tree (tree_widths, tree_nodes or "
+                    "lookahead): it verifies a chain as a whole."
+                ),
+                "acceptance",
+            )
 
     def _require_ngrams(self) -> None:
         """Raise ConfigError if the n-grams of lookahead are too short, or too many."""
@@ -230,14 +238,6 @@ class Speculative(MethodConfig):
                     length=self.draft_length,
                 ),
                 "lookahead_guesses",
-            )
-        if self.acceptance == "block":
-            raise _refused(
-                N_(
-                    "can't be block verification with a tree (tree_widths, tree_nodes or "
-                    "lookahead): it verifies a chain as a whole."
-                ),
-                "acceptance",
             )
 
     @property
