@@ -97,7 +97,7 @@ else
 	@$(TEST_ENV) $(PY) -m pytest -n 3 --dist loadfile -m "not browser and not slow"
 	@$(PY) -m tests.browser.find_browser
 	@echo "Running the tests in a browser"
-	@$(TEST_ENV) $(PY) -m pytest -m "browser and not slow" tests/browser
+	@$(TEST_ENV) $(PY) -m pytest -n 2 --dist loadfile -m "browser and not slow" tests/browser
 endif
 
 # What holds must hold on any processor: tests of sums and cuts run with plainer kernels of torch too. .ci/run looks at
@@ -106,7 +106,7 @@ KERNELS := $(addprefix tests/decoding/,autoregressive lab shaping)
 test-all: test
 	@echo "Running the tests of every architecture, hostile file and generator, and those of real servers"
 	@$(TEST_ENV) $(PY) -m pytest -n 2 --dist loadfile -m "not browser and slow"
-	@$(TEST_ENV) $(PY) -m pytest -m "browser and slow" tests/browser
+	@$(TEST_ENV) $(PY) -m pytest -n 2 --dist loadfile -m "browser and slow" tests/browser
 	@for kernels in default avx2; do \
 		echo "Running a part of the engine's tests with torch's kernels \"$$kernels\"" && \
 		$(TEST_ENV) ATEN_CPU_CAPABILITY=$$kernels $(PY) -m pytest -n 2 $(KERNELS) || exit 1; done

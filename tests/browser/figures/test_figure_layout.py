@@ -19,12 +19,13 @@ from tests.language.pseudo import use_pseudo
 
 pytestmark = pytest.mark.browser
 
-# What fits the narrowest has more room in the others, which share the figures out.
+# What fits the narrowest has more room in the others, which share half of the figures out; `make
+# test-all` looks at all of them.
 PAPERS = {
     "85mm": (printed("85mm"), slice(None)),
-    "640px": (printed("640px"), slice(0, None, 3)),
-    "1200px": (printed("1200px"), slice(1, None, 3)),
-    "nature": (printed(journal="nature"), slice(2, None, 3)),
+    "640px": (printed("640px"), slice(0, None, 6)),
+    "1200px": (printed("1200px"), slice(1, None, 6)),
+    "nature": (printed(journal="nature"), slice(2, None, 6)),
 }
 
 
@@ -47,7 +48,7 @@ def test_no_text_is_over_another_or_out_of_its_box_or_too_small(canvas: Page, na
 
 # Texts of pseudo-localisation are longer than those of any language.
 PSEUDO = "pseudo"
-LANGUAGES = {"ja": slice(0, None, 2), "ko": slice(1, None, 2), PSEUDO: slice(2, None, 5)}
+LANGUAGES = {"ja": slice(0, None, 4), "ko": slice(1, None, 4), PSEUDO: slice(2, None, 10)}
 
 
 def faults_in(canvas: Page, language: str, width: str, part: slice) -> dict[str, list[str]]:

@@ -105,6 +105,7 @@ def _hold_by_engine(where: str) -> None:
     assert ended.finish_reason == "eos"
 
 
+@pytest.mark.slow
 def test_llama_cpp_emits_what_the_model_emits_here(llamacpp: real_servers.Served) -> None:
     _hold(llamacpp[0], PROMPTS[:1], 4)
     _hold_by_engine(llamacpp[0])

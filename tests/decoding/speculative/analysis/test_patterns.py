@@ -131,7 +131,7 @@ def test_an_unsure_draft_is_not_accused() -> None:
     "drafter",
     mostly_slow(
         (name for name in SOURCES if name not in ("other_tokenizer", "mtp")),
-        ("model", "head", "early_exit", "prompt_lookup"),
+        ("model", "early_exit"),
     ),
 )
 def test_an_honest_draft_is_not_accused(drafter: str, temperature: float) -> None:
