@@ -27,12 +27,13 @@ from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.speculative.shape import (
-    DYNAMIC,
     SHAPE_ROWS,
     acts_length,
     drafts_chain,
     draw_shape,
+    shape_of,
     source_of,
+    with_shape,
 )
 from pages.ui.widgets.controls import constraint, fold
 from pages.ui.widgets.controls.config_fields import arguments, reached
@@ -220,7 +221,7 @@ def config(read: Read = value) -> Speculative:
     Raises:
         ConfigError: settings outside their interval.
     """
-    return Speculative(**arguments(_RUN, read))
+    return Speculative(**arguments(_RUN, with_shape(read)))
 
 
 def draft(read: Read = value) -> str:
@@ -331,10 +332,9 @@ def control_values(trace: Trace) -> dict[str, Any]:
     config = trace.config
     assert isinstance(config, Speculative)
     values = shared.control_values(trace) | {
-        "own_temperature": config.draft_temperature is not None
+        "own_temperature": config.draft_temperature is not None,
+        "tree": shape_of(config),
     }
-    if config.tree_nodes:
-        values["tree"] = DYNAMIC
     if config.drafter == "model" and models.is_embedded(trace.draft_id):
         values["draft"] = trace.draft_id
     return reached(_RUN, config, values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.sources import SOURCES, DraftSource
 from core.language import N_, tr
 from pages.ui.widgets.controls.control import Number, Read, draw, value
@@ -23,8 +24,12 @@ def source_of(read: Read) -> DraftSource:
     return SOURCES.get(read("draft"), SOURCES["model"])
 
 
+def _has_shapes(read: Read) -> bool:
+    return source_of(read).grows_trees
+
+
 def _drafts_tree(read: Read) -> bool:
-    return bool(read("tree") != CHAIN and source_of(read).grows_trees)
+    return bool(read("tree") != CHAIN and _has_shapes(read))
 
 
 def drafts_chain(read: Read) -> bool:
@@ -40,6 +45,16 @@ def _is_dynamic(read: Read) -> bool:
     return _drafts_tree(read) and not _is_static(read)
 
 
+def shape_of(config: Speculative) -> str:
+    """Return the value of the menu of shapes that describes a run."""
+    return DYNAMIC if config.tree_nodes else config.tree_widths.replace(",", ".") or CHAIN
+
+
+def with_shape(read: Read) -> Read:
+    """Return `read` with the shape that the source drafts: some sources draft no static tree."""
+    return lambda key: DYNAMIC if key == "tree" and _is_dynamic(read) else read(key)
+
+
 def acts_length(read: Read) -> bool:
     """Return whether the draft length bounds a draft: the widths of a tree take its place."""
     return not _is_static(read)
@@ -47,7 +62,7 @@ def acts_length(read: Read) -> bool:
 
 def shape_words(read: Read) -> str:
     """Return what the shape of the draft changes; empty for a source with one shape."""
-    if not source_of(read).grows_trees:
+    if not _has_shapes(read):
         return ""
     if not _drafts_tree(read):
         return _OF_A_CHAIN
@@ -72,8 +87,8 @@ SHAPE_ROWS = (
     Menu("tree", N_("Shape of the draft"), CHAIN,
         {CHAIN: N_("chain"), "2.1.1": N_("tree 2,1,1"), "3.2.1": N_("tree 3,2,1"),
          "4.2.2": N_("tree 4,2,2"), DYNAMIC: N_("dynamic tree")},
-        field="tree_widths", acts=_is_static, free=lambda: True,
-        to_field=lambda chosen: "" if chosen == DYNAMIC else chosen.replace(".", ","),
+        field="tree_widths", acts=_has_shapes, free=lambda: True,
+        to_field=lambda chosen: "" if chosen in (CHAIN, DYNAMIC) else chosen.replace(".", ","),
         from_field=lambda widths: widths.replace(",", ".") or None,
         help=N_("A tree drafts several candidates for a position, which the target scores in one "
         "forward. Type the widths of its levels: 3,2,1 drafts 3 tokens, 2 after each, 1 after "
