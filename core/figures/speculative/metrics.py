@@ -41,7 +41,7 @@ _RATE_OF: dict[str, tuple[str, str, str]] = {
         "Leviathan et al. 2023, {place}",
     )
 }
-_TREE_RATE = N_("mean over the tried positions of the probability that a candidate is accepted")
+_TREE_RATE = N_("mean probability, by tried position, that a candidate is accepted")
 _OTHER_RATE = (
     N_("mean accept_prob"),
     N_("over the tried positions, by this run's rule"),
@@ -128,7 +128,7 @@ def _rates(trace: Trace) -> list[MetricRow]:
         (
             tr("acceptance rate, all verifications"),
             _rate(vllm_acceptance_rate(rounds)),
-            tr("tokens whose own verification holds / drafted, behind a rejection too"),
+            tr("verifications that hold / drafted, behind a rejection too"),
             "vLLM v0",
         ),
         (
@@ -160,15 +160,11 @@ def _drafts_tree(trace: Trace) -> bool:
 
 
 def _vllm_efficiency_words(trace: Trace, length: int) -> str:
-    words = N_(
-        "emitted in rounds that drafted / ((drafted / k) (k + 1)), k = {length} as it was set"
-    )
+    words = N_("emitted in rounds that drafted / ((drafted / k) (k + 1)), k = {length} as set")
     if _drafts_tree(trace):
-        words = N_(
-            "emitted in rounds that drafted / ((levels / k) (k + 1)), k = {length} as it was set"
-        )
+        words = N_("emitted in rounds that drafted / ((levels / k) (k + 1)), k = {length} as set")
     elif all(step.drafted for step in trace.rounds):
-        words = N_("emitted / ((drafted / k) (k + 1)), k = {length} as it was set")
+        words = N_("emitted / ((drafted / k) (k + 1)), k = {length} as set")
     return tr(words, length=length)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from core import figures
@@ -9,6 +10,7 @@ from core.decoding.counting import sentences
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SWEPT_LENGTHS
 from core.decoding.speculative.measurement.report import Comparison, LengthSweep
+from core.figures.base.measure import text_width
 from core.figures.speculative.metrics import latency_words, spec_latency_data, spec_metrics_data
 from core.figures.speculative.sources.kinds import sources_words
 from core.figures.speculative.time import verdict
@@ -20,11 +22,11 @@ from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import style, table
 from pages.ui.widgets.controls.control import value
 
-# px: on a phone a metric's definition is in view.
+# px: on a phone a metric's definition is in view. A cell has 8 px of room on each side.
 _COLUMNS = (N_("metric"), N_("value"), N_("definition"), N_("source"))
-_WIDE = dict(zip(_COLUMNS, (240, 65, 402, 213), strict=True))
+_WIDE = dict(zip(_COLUMNS, (233, 65, 403, 219), strict=True))
 _PHONE = dict(zip(_COLUMNS, (100, 60, 200, 200), strict=True))
-_FOUR_LINES = 90
+_TWO_LINES, _FOUR_LINES, _BESIDE, _TEXT_SIZE = 66, 90, 16, 14
 _UNMEASURED = N_("Runs speculative and target-only decoding in turns on this machine.")
 
 
@@ -98,13 +100,13 @@ def metrics(view: SpecView, trace: Trace) -> None:
     if view.sweep is not None:
         figure.chart(parts.ACCEPTANCE.part(view, trace), (view.number, view.sweep), across=True)
     _exits(view, trace)
-    narrow = style.narrow()
+    narrow, rows = style.narrow(), spec_metrics_data(trace, view.comparison, view.sweep)
     table.draw(
         "metrics",
-        spec_metrics_data(trace, view.comparison, view.sweep),
+        rows,
         widths=_PHONE if narrow else _WIDE,
         height="content",
-        row_height=_FOUR_LINES if narrow else None,
+        row_height=_FOUR_LINES if narrow else _row_height(rows),
     )
     if view.comparison is not None:
         st.caption(
@@ -115,6 +117,16 @@ def metrics(view: SpecView, trace: Trace) -> None:
         )
     if missing := unmeasured(view.comparison, view.sweep):
         st.caption(missing)
+
+
+def _row_height(rows: pd.DataFrame) -> int | None:
+    """Return the height of all rows if a cell's text needs two lines, else None."""
+    fit = all(
+        text_width(text, _TEXT_SIZE) <= _WIDE[column] - _BESIDE
+        for column in _COLUMNS
+        for text in rows[column]
+    )
+    return None if fit else _TWO_LINES
 
 
 def _exits(view: SpecView, trace: Trace) -> None:
