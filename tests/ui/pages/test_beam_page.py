@@ -74,7 +74,7 @@ def chart(app: AppTest, name: str) -> dict[str, object]:
 
 def test_first_paint_is_the_example(open_beam: Open, search: Trace) -> None:
     app = open_beam()
-    assert "Example · 5 beams" in texts(app)
+    assert "Example\N{NO-BREAK SPACE}· 5 beams" in texts(app)
     assert search.hypotheses[0].text in texts(app)
     assert charts(app) == ["beam-tree", "beam-step"]
 
@@ -87,7 +87,7 @@ def test_run_shows_the_search_that_was_asked_for_and_checks_it_against_the_model
     trace = view_of(app).trace
     assert trace is not None and isinstance(trace.config, BeamSearch)
     assert (trace.config.num_beams, trace.config.max_new_tokens) == (3, 6)
-    assert "Your run · 3 beams" in texts(app)
+    assert "Your run\N{NO-BREAK SPACE}· 3 beams" in texts(app)
     app = settle(app.button(key="check_model").click().run())
     checks = view_of(app).trace.checks  # type: ignore[union-attr]
     assert len(checks) > len(trace.checks) > 0 and all(check.passed for check in checks)
@@ -105,7 +105,7 @@ def test_a_search_under_way_shows_its_tree_so_far(open_beam: Open, search: Trace
     app.run()
     assert not app.exception
     assert charts(app) == ["beam-live"]
-    assert "Decoding · 5 steps" in texts(app)
+    assert "Decoding\N{NO-BREAK SPACE}· 5 steps" in texts(app)
     assert app.button(key="stop_run").click().run()
     assert job.stopping.is_set()
 

@@ -75,7 +75,7 @@ def test_measurements_that_end_during_a_run_do_not_begin_the_page_anew_for_ever(
     view.jobs |= {"decode": Job(stage="Decoding", steps=list(example.steps)), "logits": ended}
     view.pending_key["logits"] = "of another step"
     assert view.news
-    assert "Decoding · " in texts(app.run())
+    assert "Decoding\N{NO-BREAK SPACE}· " in texts(app.run())
     assert not app.exception and not view.news
 
 
@@ -201,7 +201,7 @@ def test_a_file_is_shown_with_the_verdict_of_its_checks(open_app: Open) -> None:
         ((passed, passed._replace(passed=False, by_model=True)), "Not proved: 1 of 2 checks"),
     ):
         view_of(app).show(trace.with_checks(checks), "file")
-        assert "From a file · 5 tokens" in texts(app.run())
+        assert "From a file\N{NO-BREAK SPACE}· 5 tokens" in texts(app.run())
         assert label in {block.proto.popover.label for block in app.get("popover")}
     ((_, shown),) = data_of(app, "checks")
     assert [row["numbers"] for row in shown["checks"]] == ["0 ≤ 1", "0 > 1"]
@@ -247,8 +247,11 @@ def test_a_temperature_next_to_zero_is_the_lowest_or_greedy() -> None:
 
 def test_the_example_says_so_and_names_another_model_s(open_app: Open) -> None:
     for address, words in (
-        ({}, "Example · 12 tokens"),
-        ({"model": "some/other-model"}, "Example · embedded:target · 12 tokens"),
+        ({}, "Example\N{NO-BREAK SPACE}· 12 tokens"),
+        (
+            {"model": "some/other-model"},
+            "Example\N{NO-BREAK SPACE}· embedded:target\N{NO-BREAK SPACE}· 12 tokens",
+        ),
     ):
         assert words in texts(open_app(**address))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from core.decoding.speculative.acceptance import acceptance_table
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.sources import SOURCES, DraftSource
 from core.decoding.speculative.types import DraftRecord
+from core.figures.base.measure import text_width
 from core.figures.opening import telling_token
 from core.figures.speculative.lossless import lossless_words
 from core.figures.speculative.metrics import scoring_words
@@ -76,7 +78,7 @@ def press(app: AppTest, key: str) -> AppTest:
 
 def test_first_paint_is_the_example_at_a_rejected_token(open_spec: Open) -> None:
     app, example = open_spec(), make_spec(30)
-    assert f"Example · 30 tokens in {len(example.rounds)} rounds" in texts(app)
+    assert f"Example\N{NO-BREAK SPACE}· 30 tokens in {len(example.rounds)} rounds" in texts(app)
     assert charts(app) == ["timeline", "verification", "three-tokens", "time"]
     at, place = view_of(app).token
     assert example.rounds[at].drafted[place].outcome == "rejected"
@@ -104,6 +106,32 @@ def test_the_shape_of_the_draft_says_what_it_changes(open_spec: Open) -> None:
         assert [words in caption.value for caption in app.caption].count(True) == 1
     app = open_spec(draft="jacobi")
     assert not any("sibling" in caption.value for caption in app.caption)
+
+
+def test_every_shape_of_the_draft_can_be_chosen_and_left(open_spec: Open) -> None:
+    app = open_spec()
+    for tree, widths, nodes in (
+        ("3.2.1", "3,2,1", 0),
+        ("chain", "", 0),
+        ("dynamic", "", 12),
+        ("2.1.1", "2,1,1", 0),
+    ):
+        assert not app.selectbox(key="tree").disabled
+        app.selectbox(key="tree").set_value(tree).run()
+        config = spec_controls.config({**defaults(), "tree": app.session_state["tree"]}.__getitem__)
+        assert (config.tree_widths, config.tree_nodes) == (widths, nodes)
+    # Without probabilities of a draft the text makes a dynamic tree, whatever the menu says.
+    held = {**defaults(), "draft": "suffix", "tree": "3.2.1"}
+    config = spec_controls.config(held.__getitem__)
+    assert (config.tree_widths, config.tree_nodes) == ("", 12)
+
+
+@pytest.mark.parametrize(
+    ("settings", "tree"),
+    [({}, "chain"), ({"tree_widths": "2,1"}, "2.1"), ({"tree_nodes": 8}, "dynamic")],
+)
+def test_a_run_sets_the_shape_that_it_drafted(settings: dict[str, object], tree: str) -> None:
+    assert spec_controls.control_values(make_spec(4, **settings))["tree"] == tree
 
 
 def test_every_filter_of_decode_has_its_knob_and_its_place_in_the_address(open_spec: Open) -> None:
@@ -218,6 +246,20 @@ def test_time_and_losslessness_are_measured_on_demand_and_give_a_verdict_each(
     assert "because a round emits" in texts(app)
     assert "Acceptance rule speculative, 100 runs" in texts(app)
     assert not app.exception and "Something went wrong" not in texts(app)
+
+
+@pytest.mark.parametrize("settings", [{}, {"tree_nodes": 4}])
+def test_no_definition_of_a_metric_is_cut(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, settings: dict[str, object]
+) -> None:
+    set_example(monkeypatch, SpecView, make_spec(30, **settings))
+    app = open_app("speculative.py", **{"spec-look": "metrics"})
+    table = next(element for element in app.dataframe if "definition" in element.value)
+    columns = json.loads(table.proto.columns)
+    assert not table.proto.row_height, "one line is enough before anything is measured"
+    for column in ("metric", "definition", "source"):
+        widest = max(text_width(text, 14) for text in table.value[column])
+        assert widest <= columns[column]["width"] - 16, column
 
 
 @pytest.mark.usefixtures("scripted")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
-from core.figures.base.labels import visible_token
+from core.figures.base.labels import NBSP, visible_token
 from core.language import N_, in_every_language, tr
 from pages.ui import platform
 from pages.ui.platform import guard
@@ -26,6 +26,8 @@ from pages.ui.widgets.controls.control import in_words, value
 from pages.ui.widgets.controls.old_labels import OLD_LABELS
 
 T = TypeVar("T")
+# Between the parts of a run's first line: a broken line doesn't begin with the dot.
+_BETWEEN = f"{NBSP}· "
 # Key of the Save menu, whose link and file hold the controls' values.
 SAVE = "save-menu"
 
@@ -91,7 +93,8 @@ def running(job: Job, made: str) -> None:
         made: the amount made so far, in words.
     """
     with _head("running"):
-        st.text(f"{tr(job.stage)} · {tr(made)} · {job.seconds:.1f} s", width="stretch")
+        words = (tr(job.stage), tr(made), f"{job.seconds:.1f} s")
+        st.text(_BETWEEN.join(words), width="stretch")
 
 
 def progress(job: Job) -> None:
@@ -124,7 +127,7 @@ def head(
     others = [visible_token(model, 60) for model, chosen in named if model and model != chosen]
     with _head("finished"):
         st.text(
-            " · ".join([tr(SOURCES.get(view.source, "Run")), *others, *map(tr, parts)]),
+            _BETWEEN.join([tr(SOURCES.get(view.source, "Run")), *others, *map(tr, parts)]),
             width="stretch",
         )
         proof.badge(view, trace)
