@@ -40,8 +40,8 @@ def _is_dynamic(read: Read) -> bool:
     return _drafts_tree(read) and not _is_static(read)
 
 
-def acts_length(read: Read) -> bool:
-    """Return whether the draft length bounds a draft: the widths of a tree take its place."""
+def uses_length(read: Read) -> bool:
+    """Return whether the draft length has an effect: the widths of a tree take its place."""
     return not _is_static(read)
 
 
