@@ -5,6 +5,8 @@ import os
 
 import pytest
 
+from tests.depth import leave_to_test_all
+
 # The command line's texts are English wherever the tests run.
 os.environ["LANGUAGE"] = "en"
 
@@ -15,6 +17,11 @@ os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 # Collections at Python's own thresholds take a tenth of the tests' time.
 gc.disable()
 gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    leave_to_test_all(items)
 
 
 def pytest_collection_finish() -> None:

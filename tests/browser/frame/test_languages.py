@@ -98,8 +98,7 @@ def test_a_page_is_japanese_at_the_first_visit_and_its_labels_fit(
     assert faults(page) == []
 
 
-@pytest.mark.parametrize("way", ["browser", "cookie"])
-@pytest.mark.parametrize("language", ["ja", "ko"])
+@pytest.mark.parametrize(("language", "way"), [("ja", "browser"), ("ko", "cookie")])
 def test_the_browser_s_language_and_an_earlier_choice_count_at_the_first_paint(
     fresh: Fresh, server: str, language: str, way: str
 ) -> None:
