@@ -15,7 +15,9 @@ _OF_A_CHAIN = N_(
     "may be accepted in its place, and the target scores more tokens."
 )
 _OF_WIDTHS = N_("The widths set the depth of the tree, so the draft length does nothing.")
-_OF_NODES = N_("The tree has at most this number of tokens, in paths no longer than the draft length.")
+_OF_NODES = N_(
+    "The tree has at most this number of tokens, in paths no longer than the draft length."
+)
 
 
 def source_of(read: Read) -> DraftSource:
