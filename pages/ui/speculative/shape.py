@@ -15,7 +15,9 @@ _OF_A_CHAIN = N_(
     "may be accepted in its place, and the target scores more tokens."
 )
 _OF_WIDTHS = N_("The widths set the depth of the tree, so the draft length does nothing.")
-_OF_NODES = N_("The tree has at most so many tokens, in paths no longer than the draft length.")
+_OF_NODES = N_(
+    "The tree has at most this number of tokens, in paths no longer than the draft length."
+)
 
 
 def source_of(read: Read) -> DraftSource:
@@ -40,8 +42,8 @@ def _is_dynamic(read: Read) -> bool:
     return _drafts_tree(read) and not _is_static(read)
 
 
-def acts_length(read: Read) -> bool:
-    """Return whether the draft length bounds a draft: the widths of a tree take its place."""
+def uses_length(read: Read) -> bool:
+    """Return whether the draft length has an effect: the widths of a tree take its place."""
     return not _is_static(read)
 
 
