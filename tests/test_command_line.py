@@ -251,7 +251,7 @@ def test_an_option_of_a_method_asks_for_it_and_is_refused_by_another(
         ("--method beam --seed 5", "--seed does nothing in beam search without --do-sample"),
         ("--num-beams 3 --draw gumbel", "--draw does nothing in beam search"),
         ("--do-sample --draw gumbel", "--draw does nothing in beam search"),
-        ("--num-beams 3 --num-beam-groups 2", "must divide num_beams (3)"),
+        ("--num-beams 3 --num-beam-groups 2", "must divide --num-beams (3)"),
     ],
 )
 def test_what_beam_search_would_ignore_is_refused(options: str, words: str, capsys) -> None:
