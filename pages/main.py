@@ -43,7 +43,7 @@ row = registry.page_at(page.url_path)
 style.use(row.slots)
 link.remember(page.url_path)
 row.load_controls.find()  # Declares the page's controls.
-control.open_room(row.room)
+control.use_labels_of(row.package)
 link.rename_old(page.url_path)
 lesson.begin()
 # The browser must know the page first: a rerun that these ask for would go to the first page.

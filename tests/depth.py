@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Container, Iterable
 
 import pytest
 from _pytest.mark import ParameterSet
 
 ALL = "FUZZ_CASES" in os.environ
+# Tests of what `.ci/deep` names, whose change asks for `make test-all`, and how many cases of each
+# function `make test` looks at.
+_DEEP = ("tests/decoding/", "tests/models/", "tests/training/")
+_CASES = 2
 
 
 def cases(every: int, part: int) -> int:
@@ -37,3 +42,14 @@ def mostly_slow(names: Iterable[str], often: Container[str]) -> list[ParameterSe
         pytest.param(name, id=name, marks=() if name in often else pytest.mark.slow)
         for name in names
     ]
+
+
+def leave_to_test_all(items: Iterable[pytest.Item]) -> None:
+    """Mark the engine's further cases as slow: all but the first ones of each function."""
+    seen = Counter[str]()
+    for item in items:
+        function = item.nodeid.partition("[")[0]
+        if function.startswith(_DEEP) and not item.get_closest_marker("slow"):
+            seen[function] += 1
+            if seen[function] > _CASES:
+                item.add_marker(pytest.mark.slow)

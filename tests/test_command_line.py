@@ -117,6 +117,18 @@ def test_a_forged_trace_fails_its_checks(run_file, tmp_path, capsys) -> None:
             "--tree-picks does nothing without --tree-widths; give both.",
         ),
         (
+            ["decode", "--prompt", "x", "--drafter", "prompt_lookup", "--lookup-min", "3"],
+            "--lookup-min must be at most --lookup-ngram (2), got 3.",
+        ),
+        (
+            ["decode", "--prompt", "x", "--tree-nodes", "8", "--tree-picks", "with_replacement"],
+            "--tree-nodes chooses among the likeliest tokens: set --tree-picks to top_k.",
+        ),
+        (
+            ["decode", "--prompt", "x", "--tree-widths", "lookup_ngram"],
+            "got 'lookup_ngram'.",
+        ),
+        (
             ["decode", "--prompt", "x", "--tree-widths", "3,2", "--draft-length", "9"],
             "--draft-length does nothing with --tree-widths; leave one of both out.",
         ),
@@ -239,7 +251,7 @@ def test_an_option_of_a_method_asks_for_it_and_is_refused_by_another(
         ("--method beam --seed 5", "--seed does nothing in beam search without --do-sample"),
         ("--num-beams 3 --draw gumbel", "--draw does nothing in beam search"),
         ("--do-sample --draw gumbel", "--draw does nothing in beam search"),
-        ("--num-beams 3 --num-beam-groups 2", "must divide num_beams (3)"),
+        ("--num-beams 3 --num-beam-groups 2", "must divide --num-beams (3)"),
     ],
 )
 def test_what_beam_search_would_ignore_is_refused(options: str, words: str, capsys) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import sys
 import threading
@@ -34,6 +35,8 @@ from .commands import (
 from .commands.serving import app, serve
 from .parser import Parser, argparse_translated
 
+# Name of a setting; a quoted one is a value that was given.
+_FIELD = re.compile(r"(?<!['\"“])\b[a-z]+(?:_[a-z]+)+\b")
 _DESCRIPTION = N_("Decode with a language model and keep every step.")
 
 
@@ -73,7 +76,8 @@ def build_parser() -> argparse.ArgumentParser:
             for action in subparser._actions
             if action.option_strings
         }
-        subparser.set_defaults(run=command.run, options=options)
+        choices = {str(name) for action in subparser._actions for name in action.choices or ()}
+        subparser.set_defaults(run=command.run, options=options, choices=choices)
     return parser
 
 
@@ -176,4 +180,18 @@ def _run(argv: Sequence[str] | None) -> int:
     except ConfigError as error:
         # Replace the setting's name with the option's name.
         name = args.options.get(error.setting, error.setting)
-        raise ConfigError(error.sentence(name)) from None
+        raise ConfigError(_with_options(tr(error.sentence(name)), args)) from None
+
+
+def _with_options(sentence: str, args: argparse.Namespace) -> str:
+    """Return a sentence about settings with their options' names.
+
+    Only names with an underscore are replaced: the others are words too. A name that is also a
+    value of an option, such as `top_k` of --tree-picks, stays.
+    """
+
+    def name(match: re.Match[str]) -> str:
+        word = match[0]
+        return word if word in args.choices else args.options.get(word, word)
+
+    return _FIELD.sub(name, sentence)

@@ -55,7 +55,8 @@ class MethodOptions:
         printer: returns a function that prints each step of one run to stdout.
         print_result: prints the result to stdout after the run.
         notes: returns sentences on a finished run, for stderr.
-        findings: returns what `check` says of a run beside its checks, in the context's language.
+        findings: returns a sentence on a run that `check` prints after its checks, translated;
+            empty for none.
     """
 
     by_hand: Collection[str] = ()
@@ -134,7 +135,7 @@ class _ShapingHelp(Message):
     def __new__(cls, spec: SettingSpec) -> _ShapingHelp:
         default = spec.shown(spec.off)
         sentences = spec.help.removesuffix(".").split(". ")
-        text = "; ".join(_begun_small(sentence) for sentence in sentences)
+        text = "; ".join(_uncapitalized(sentence) for sentence in sentences)
         message = str.__new__(cls, f"{text} (default: {default})".replace("%", "%%"))
         message.template = _WITH_DEFAULT
         message.values = {"help": Message(spec.help), "default": Message(default)}
@@ -144,8 +145,8 @@ class _ShapingHelp(Message):
         return super().translated(language).replace("%", "%%")
 
 
-def _begun_small(sentence: str) -> str:
-    """Return a sentence with a small first letter, unless an acronym (DRY, XTC) begins it."""
+def _uncapitalized(sentence: str) -> str:
+    """Return a sentence that begins with a small letter; an acronym (DRY, XTC) stays."""
     return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
 
 

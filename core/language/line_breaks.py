@@ -14,7 +14,7 @@ from .catalogue import current
 
 # Han characters, kana, and full-width marks.
 _JAPANESE = re.compile("[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60]")
-# The spaces here are those that may not break.
+# A space within a word, before and after which no line breaks.
 _SPACES = " \u00a0"
 _NOT_FIRST = frozenset(
     f"、。，．・：；？！）」』】〕〉》”’ーぁぃぅぇぉっゃゅょァィゥェォッャュョ々〜…%,.:;?!)]}}{_SPACES}"
@@ -33,26 +33,26 @@ def breakable(text: str, words: re.Pattern[str]) -> Iterator[tuple[str, str]]:
         words: matches what stands between spaces.
     """
     japanese = current() == "ja"
-    found: list[str] = words.findall(text)
-    for word in _counted(found) if japanese else found:
+    matches: list[str] = words.findall(text)
+    for word in _with_counters(matches) if japanese else matches:
         gap = " "
         for piece in _japanese(word) if japanese else (word,):
             yield gap, piece
             gap = ""
 
 
-def _counted(words: Iterable[str]) -> Iterator[str]:
-    """Yield the words, a number and its counter ("22 件") as one."""
-    held = ""
+def _with_counters(words: Iterable[str]) -> Iterator[str]:
+    """Yield the words; a number and its counter ("22 件") are one word."""
+    pending = ""
     for word in words:
-        if held[-1:].isdigit() and _JAPANESE.match(word):
-            held += f" {word}"
+        if pending[-1:].isdigit() and _JAPANESE.match(word):
+            pending += f" {word}"
             continue
-        if held:
-            yield held
-        held = word
-    if held:
-        yield held
+        if pending:
+            yield pending
+        pending = word
+    if pending:
+        yield pending
 
 
 def _japanese(word: str) -> Iterator[str]:

@@ -70,8 +70,8 @@ class Page:
     section: str = ""
 
     @property
-    def room(self) -> str:
-        """Beginning of the names of the modules that declare the page's own controls."""
+    def package(self) -> str:
+        """Package of the page's own modules, with the dot after it."""
         return f"pages.ui.{self.load_controls.name.partition('.')[0]}."
 
     @property

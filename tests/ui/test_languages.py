@@ -188,7 +188,7 @@ def named_as_on(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     page.load_controls.find()
     monkeypatch.setattr(session, "current", lambda: "session")
     monkeypatch.setattr(st, "session_state", {})
-    control.open_room(page.room)
+    control.use_labels_of(page.package)
 
 
 @pytest.mark.parametrize("order", [(DECODE, MANY), (MANY, DECODE)], ids=["decode", "many"])

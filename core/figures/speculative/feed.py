@@ -190,7 +190,7 @@ def _add_group(
     *,
     upright: bool,
 ) -> None:
-    theme, angle = sheet.theme, -90 if upright else 0
+    theme, angle, bare = sheet.theme, -90 if upright else 0, not any(names)
     new_tokens = tr(counted(sum(line.row.new for line in lines), "new token"))
     name, sequences = f"<b>{tr(NAMES[scoring])}</b>", tr(counted(len(lines), "sequence"))
     headings = [f"{name}: {sequences}, {new_tokens}", f"{name}: {sequences}", name]
@@ -203,7 +203,7 @@ def _add_group(
             theme,
             "cached",
             [(-_BLOCK / 2 - 0.5, line.y - 0.5) for line in cached],
-            [tr("{count} cached", count=line.row.cached) if any(names) else "" for line in cached],
+            ["" if bare else tr("{count} cached", count=line.row.cached) for line in cached],
             None,
             theme.rest,
             ink,
@@ -224,8 +224,8 @@ def _add_group(
             "type": "scatter",
             "name": "read",
             "mode": "markers",
-            "x": [x + (0.38 if any(names) else 0) for x, _ in reads],
-            "y": [y - (0.26 if any(names) else 0) for _, y in reads],
+            "x": [x + (0 if bare else 0.38) for x, _ in reads],
+            "y": [y - (0 if bare else 0.26) for _, y in reads],
             "marker": {"size": 7, "color": theme.accent, "line": {"width": 0}},
             "hoverinfo": "skip",
         }

@@ -161,8 +161,7 @@ def _prepare(page: Page, words: Mapping[str, str]) -> None:
 
 def _defaults(page: Page) -> dict[str, object]:
     """Defaults of what a page's runs depend on: its own controls, the sidebar's and the knobs."""
-    room = page.load_controls.name.partition(".")[0]
-    held = control.defaults(f"pages.ui.{room}.") | control.defaults("pages.ui.widgets.")
+    held = control.defaults(page.package) | control.defaults("pages.ui.widgets.")
     if page.run_controls is not None:
         held |= {row.key: row.default for row in page.run_controls.find().rows}
     held |= {row.key: row.default for row in shared.ROWS}

@@ -16,7 +16,6 @@ from pages.ui import registry
 from pages.ui.evaluate import work
 from pages.ui.evaluate.controls import choose
 from pages.ui.evaluate.state import EvaluateView
-from pages.ui.run import shared
 from pages.ui.run.changed import controls_of
 from pages.ui.run.display import bar
 from pages.ui.run.files import link_run
@@ -137,7 +136,7 @@ def address_of(way: Way, question: Question) -> str:
     values |= {"system": way.system if chat else ""}
     if controls.draft and way.draft:
         values[controls.draft] = way.draft
-    rows = {row.key: row for row in (*controls.rows, *shared.ROWS)}
+    rows = controls.by_key
     if controls.draft:
         rows[controls.draft] = row_of(controls.draft)
     parameters = {

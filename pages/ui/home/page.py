@@ -27,8 +27,6 @@ from pages.ui.widgets.controls.control import Read, in_words, value
 
 LIVE_SECONDS = 0.5
 _EMPTY = N_("The prompt is empty. Write a few words, or pick an example.")
-# In the address: whether the runs are made again.
-MADE = "made"
 _SOURCES = {"example": N_("Example"), "run": N_("Your runs"), "file": N_("From a file")}
 
 
@@ -115,7 +113,7 @@ def _start(view: HomeView, read: Read = value) -> None:
 def _restore(view: HomeView) -> None:
     """Repeat the runs of a copied link; those of a model that isn't built in wait for Run."""
     view.restored = True
-    linked = named_run.open_link(controls.BY_KEY, _work, MADE)
+    linked = named_run.open_link(controls.BY_KEY, _work, named_run.MADE)
     view.waits = linked.waits
     if linked.read is not None:
         _start(view, linked.read)
@@ -137,7 +135,7 @@ def _results(view: HomeView) -> None:
         with st.container(key="home-results", gap="small"):
             _draw_runs(view, runs)
     if not view.waits:
-        address.write(MADE, _word(view) or None)
+        address.write(named_run.MADE, _word(view) or None)
     others = st.query_params.keys() - {registry.HOME_MARK}
     address.write(registry.HOME_MARK, "1" if others else None)
     address.keep()
@@ -176,6 +174,18 @@ def _are_of_the_controls(view: HomeView) -> bool:
         return False
 
 
+def _word(view: HomeView) -> str:
+    """Return the word by which the address names the shown runs; empty if it can't."""
+    if not view.asked:
+        return ""
+    if _are_of_the_controls(view):
+        return named_run.OF_THE_CONTROLS
+    tokens = sum(cost.tokens_of(request.config) for request in view.asked)
+    if not named_run.starts_by_itself(view.asked, tokens):
+        return ""
+    return named_run.word_of(view.values, controls.BY_KEY)
+
+
 def _clicked(runs: HomeRuns, custom: list[object]) -> None:
     if custom and isinstance(custom[0], int | float) and 0 <= custom[0] < runs.many.count:
         step = custom[1] if len(custom) > 1 else None
@@ -198,15 +208,3 @@ def _card(page: Page) -> None:
             st.html(f'<img src="{escape(picture)}" alt="" loading="lazy" width="320" height="200">')
         st.page_link(page.script, label=tr(page.title))
         st.text(tr(page.summary))
-
-
-def _word(view: HomeView) -> str:
-    """Return the word by which the address names the shown runs; empty if it can't."""
-    if not view.asked:
-        return ""
-    if _are_of_the_controls(view):
-        return named_run.OF_THE_CONTROLS
-    tokens = sum(cost.tokens_of(request.config) for request in view.asked)
-    if not named_run.starts_by_itself(view.asked, tokens):
-        return ""
-    return named_run.word_of(view.values, controls.BY_KEY)

@@ -19,7 +19,7 @@ from core.language import N_, tr
 from pages.ui import platform, registry
 from pages.ui.many import controls, work
 from pages.ui.many.controls import GRID
-from pages.ui.many.state import MADE, PICK, ManyView, selected, shown
+from pages.ui.many.state import PICK, ManyView, selected, shown
 from pages.ui.run import address, jobs, named_run, shared
 from pages.ui.run.display import bar, panel
 from pages.ui.run.display.panel import Tab
@@ -85,7 +85,7 @@ def _start(view: ManyView, read: Read = value) -> None:
 def _restore(view: ManyView) -> None:
     """Repeat the runs of a copied link; a larger amount of work waits for Run."""
     view.restored = True
-    linked = named_run.open_link(controls.BY_KEY, _work, MADE)
+    linked = named_run.open_link(controls.BY_KEY, _work, named_run.MADE)
     view.waits = linked.waits
     if linked.read is not None:
         _start(view, linked.read)
@@ -129,7 +129,7 @@ def _figures(view: ManyView) -> None:
         _looks(view, many, key)
     address.write(PICK, str(place) if place else None)
     if not view.waits:
-        address.write(MADE, _word(view) or None)
+        address.write(named_run.MADE, _word(view) or None)
     address.keep()
     platform.mark_ready()
 

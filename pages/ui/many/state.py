@@ -19,8 +19,8 @@ from pages.ui.run.view import PageView
 from pages.ui.widgets.controls import link
 from pages.ui.widgets.controls.control import value
 
-# In the address: the place of the shown run, and whether the runs are made again.
-PICK, MADE = "pick", "made"
+# In the address: the place of the shown run.
+PICK = "pick"
 
 
 @dataclass(eq=False)

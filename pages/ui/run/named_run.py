@@ -1,7 +1,7 @@
-"""The run that an address names under `run`, which a reload or a link makes again.
+"""The runs that an address names, which a reload or a link makes again.
 
-`1` is the run that the controls describe. A query such as `seed=3&tokens=20` is that run with these
-values of controls that have changed since.
+`run` names one run, `made` the runs of Home and Many runs. `1` is what the controls describe. A
+query such as `seed=3&tokens=20` is the same with these values of controls that have changed since.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pages.ui.run.request import Request
 from pages.ui.widgets.controls import link
 from pages.ui.widgets.controls.control import Control, Read, in_words, value
 
-NAME, OF_THE_CONTROLS = "run", "1"
+NAME, MADE, OF_THE_CONTROLS = "run", "made", "1"
 UNREADABLE = N_(
     "The link names a run with settings that this page can't read. Set the controls and press Run."
 )
@@ -51,8 +51,10 @@ def is_named() -> bool:
 
 
 def reader(word: str, rows: Mapping[str, Control]) -> Read | None:
-    """Return the function that gives a control's value in the run that a word names, by the
-    address that led to the page; None if it names none.
+    """Return a function that gives a control's value in the run that a word names; None if it
+    names none.
+
+    Controls that the word leaves out have their values of the address that led to the page.
 
     Args:
         rows: the controls of the page's runs, by key.
@@ -86,8 +88,8 @@ def word_for(values: Mapping[str, Any], rows: Mapping[str, Control]) -> str:
 
 
 def word_of(values: Mapping[str, Any], rows: Mapping[str, Control]) -> str:
-    """Return the word for work that was started with these values, by the controls as they stand;
-    empty if the address can't name it.
+    """Return the word for work that started with these values: those that the controls don't have
+    any more; empty if the address can't hold them.
     """
     return word_for({key: held for key, held in values.items() if held != value(key)}, rows)
 
@@ -146,7 +148,7 @@ def open_link(
 
 
 def refuse_elsewhere(page: Page) -> None:
-    """Take `run` out of the address of a page that repeats no run of this name, and say so."""
+    """Remove `run` from the address of a page that can't repeat a run, and say so."""
     if st.query_params.get(NAME) and not page.repeats_run:
         link.report(tr(NOT_HERE))
         address.write(NAME, None)

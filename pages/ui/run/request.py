@@ -134,7 +134,7 @@ class RunControls:
 
     @property
     def by_key(self) -> dict[str, Control]:
-        """Return all controls of a run, with the sidebar's, by key.
+        """All controls of a run, with the sidebar's, by key.
 
         A page may restrict a row of the sidebar, and two strategies share a row.
         """

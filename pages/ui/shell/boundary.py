@@ -42,7 +42,7 @@ def _start_afresh(page: Page) -> None:
     the sidebar stay as they are."""
     kind = page.view.find().__self__
     address.forget(page.path)
-    defaults = control.defaults(page.room)
+    defaults = control.defaults(page.package)
     for place in shared.slots(page.slots):
         with slot.use(place):
             if (view := st.session_state.pop(platform.key(kind.key), None)) is not None:

@@ -28,11 +28,11 @@ from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.speculative.shape import (
     SHAPE_ROWS,
-    acts_length,
     drafts_chain,
     draw_shape,
     shape_of,
     source_of,
+    uses_length,
     with_shape,
 )
 from pages.ui.widgets.controls import constraint, fold
@@ -132,7 +132,7 @@ ROWS = declare(
         to_field=lambda chosen: SOURCES.get(chosen, SOURCES["model"]).name,
         from_field=lambda drafter: None if drafter == "model" else drafter,
         help=_SOURCES_HELP),
-    Number("draft_length", N_("Draft length"), 5, 1, 16, field="draft_length", acts=acts_length),
+    Number("draft_length", N_("Draft length"), 5, 1, 16, field="draft_length", acts=uses_length),
     Number("spec_tokens", N_("New tokens"), 48, 1, 500, field="max_new_tokens"),
     Segments("rule", N_("Acceptance"), "speculative", RULES, field="acceptance"),
     Segments("scoring", N_("Scoring"), "multi_query",

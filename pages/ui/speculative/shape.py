@@ -16,7 +16,9 @@ _OF_A_CHAIN = N_(
     "may be accepted in its place, and the target scores more tokens."
 )
 _OF_WIDTHS = N_("The widths set the depth of the tree, so the draft length does nothing.")
-_OF_NODES = N_("The tree has at most so many tokens, in paths no longer than the draft length.")
+_OF_NODES = N_(
+    "The tree has at most this number of tokens, in paths no longer than the draft length."
+)
 
 
 def source_of(read: Read) -> DraftSource:
@@ -55,8 +57,8 @@ def with_shape(read: Read) -> Read:
     return lambda key: DYNAMIC if key == "tree" and _is_dynamic(read) else read(key)
 
 
-def acts_length(read: Read) -> bool:
-    """Return whether the draft length bounds a draft: the widths of a tree take its place."""
+def uses_length(read: Read) -> bool:
+    """Return whether the draft length has an effect: the widths of a tree take its place."""
     return not _is_static(read)
 
 

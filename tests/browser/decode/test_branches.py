@@ -56,6 +56,7 @@ def test_a_token_is_exchanged_the_tree_leads_back_and_the_link_makes_the_run_aga
     assert page.troubles == []  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_tree_is_named_pruned_saved_and_opened_again(
     page: Page, server: str, tmp_path: Path
 ) -> None:

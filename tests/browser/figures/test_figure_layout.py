@@ -19,8 +19,8 @@ from tests.language.pseudo import use_pseudo
 
 pytestmark = pytest.mark.browser
 
-# What fits the narrowest has more room in the others, which share half of the figures out; `make
-# test-all` looks at all of them.
+# A figure that fits the narrowest paper has more room on the others, which draw a sixth of the
+# figures each; `make test-all` draws all at three widths.
 PAPERS = {
     "85mm": (printed("85mm"), slice(None)),
     "640px": (printed("640px"), slice(0, None, 6)),

@@ -71,18 +71,18 @@ def rows(pages: tuple[Row, ...] = PAGES, often: tuple[str, ...] | None = None) -
 
 def assert_speaks(page: Page, language: str) -> None:
     # Streamlit's own words are translated after it has drawn them: on a slow machine, seconds.
-    left = in_the_end(lambda: english(page, language))
+    left = remaining(lambda: english(page, language))
     assert page.evaluate("document.documentElement.lang") == language
     assert left == [], page.evaluate("document.visibilityState")
 
 
-def in_the_end(found: Callable[[], list[Any]]) -> list[Any]:
-    """Return what is still found after some looks: none, as a rule."""
+def remaining(look: Callable[[], list[Any]]) -> list[Any]:
+    """Return the faults that a look finds after 5 seconds, or once it finds none."""
     for _ in range(20):
-        if not found():
+        if not look():
             break
         time.sleep(0.25)
-    return found()
+    return look()
 
 
 def japanese(page: Page) -> list[str]:
@@ -98,8 +98,7 @@ def test_a_page_is_japanese_at_the_first_visit_and_its_labels_fit(
     assert faults(page) == []
 
 
-@pytest.mark.parametrize("way", ["browser", "cookie"])
-@pytest.mark.parametrize("language", ["ja", "ko"])
+@pytest.mark.parametrize(("language", "way"), [("ja", "browser"), ("ko", "cookie")])
 def test_the_browser_s_language_and_an_earlier_choice_count_at_the_first_paint(
     fresh: Fresh, server: str, language: str, way: str
 ) -> None:
@@ -144,8 +143,8 @@ def change_languages(fresh: Fresh, server: str, row: Row) -> None:
     assert_speaks(page, "ja")
     choose(page, "ko")
     assert_speaks(page, "ko")
-    assert in_the_end(lambda: japanese(page)) == []
+    assert remaining(lambda: japanese(page)) == []
     choose(page, "en")
     # What says how long something took may differ.
-    assert in_the_end(lambda: japanese(page)) == []
+    assert remaining(lambda: japanese(page)) == []
     assert {part for part, _ in first} <= {part for part, _ in shown_texts(page)}

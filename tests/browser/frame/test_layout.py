@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 from tests.browser.app_page import AppPage
 from tests.browser.decode_page import DecodePage
 from tests.browser.sampling_page import SamplingPage
+from tests.depth import slow
 
 pytestmark = pytest.mark.browser
 
@@ -191,7 +192,7 @@ HEAD = """() => {
 }"""
 
 
-@pytest.mark.parametrize("language", ["ja", "ko"])
+@pytest.mark.parametrize("language", ["ja", slow("ko")])
 def test_two_lines_of_a_run_s_words_have_room_and_numbers_stand_beside_the_order(
     page: Page, server: str, language: str
 ) -> None:

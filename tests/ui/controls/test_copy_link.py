@@ -15,11 +15,12 @@ from core.decoding.shaping.config import Shaping
 from pages.ui.beam.state import BeamView
 from pages.ui.decode.state import DecodeView
 from pages.ui.resources import examples, models
-from pages.ui.run.files import link_run
+from pages.ui.run.files import archive, link_run
 from pages.ui.run.files.link_run import RunLink
 from pages.ui.run.view import View
 from pages.ui.speculative.state import SpecView
 from tests.figures.beams import make_search
+from tests.figures.specs import make_spec
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open, set_example
 from tests.ui.knobs import move
@@ -88,6 +89,19 @@ def test_what_no_control_reaches_is_said() -> None:
     lost = link_to(replace(trace, config=config)).lost
     assert lost.startswith("This link can't carry: ") and "messages of its chat" in lost
     assert "min new tokens 2" in lost
+
+
+def test_an_archive_cites_no_link_to_another_run() -> None:
+    """A tree of given widths is no choice of the page: its link would run a chain."""
+    trace = make_spec(12)
+    view = SpecView()
+    view.show(trace, "file")
+    assert "run=1" in archive._address(link_run.link_to(view, trace))
+    tree = replace(trace, config=replace(trace.config, tree_widths="3,2,1"))
+    view.show(tree, "file")
+    made = link_run.link_to(view, tree)
+    assert made is not None and "3,2,1" in made.lost
+    assert archive._address(made) == ""
 
 
 def test_a_file_s_search_takes_its_penalty_and_least_length_along() -> None:

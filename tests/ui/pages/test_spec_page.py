@@ -102,7 +102,8 @@ def test_the_shape_of_the_draft_says_what_it_changes(open_spec: Open) -> None:
         app = open_spec(tree=tree, draft_length="7")
         field = app.number_input(key="draft_length")
         assert field.disabled is not acts
-        assert spec_controls.config({**defaults(), "tree": tree, "draft_length": 7}.__getitem__)
+        config = spec_controls.config({**defaults(), "tree": tree, "draft_length": 7}.__getitem__)
+        assert ("draft_length" in config.idle) is not acts
         assert [words in caption.value for caption in app.caption].count(True) == 1
     app = open_spec(draft="jacobi")
     assert not any("sibling" in caption.value for caption in app.caption)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import torch
 
 from benchmarks.broken_drafts import BrokenDraft
 from core import Speculative, Trace, collect, load_model
+from core.decoding.record.trace import Check
 from core.decoding.speculative.analysis.rejections import rejections
 from core.figures.speculative.drafts.patterns import pattern_words
 from pages.ui.speculative.state import SpecView
@@ -106,3 +109,18 @@ def test_the_page_says_that_a_source_hardly_helps(
     app = open_app("speculative.py", **{"spec-look": "time"})
     assert "hardly help" not in texts(app)
     assert "but scoring them takes longer" not in markup(app)
+
+
+def test_failed_checks_stand_first_in_the_list_of_the_proof(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = make_spec(12)
+    detail = "the draft's differ, first in round 1"
+    failed = Check("forwards_again", False, 2.0, 1.0, detail)
+    trace = trace.with_checks((*trace.checks, failed))
+    set_example(monkeypatch, SpecView, trace)
+    app = open_app("speculative.py")
+    drawn = [json.loads(element.proto.json or "{}") for element in app.get("bidi_component")]
+    (rows,) = (data["checks"] for data in drawn if "checks" in data)
+    assert [row["passed"] for row in rows[:2]] == [False, True]
+    assert rows[0]["detail"] == detail

@@ -10,11 +10,11 @@ from ....decoding.speculative.measurement.report import Comparison
 from ....language import N_, tr
 from ..time import headline
 
-# Below this bound of the speed-up the longer forwards of the target decide.
+# A smaller bound of the speed-up is lost, as scoring a draft takes longer than one token.
 _LEAST_SPEEDUP = 1.1
 _LEAST_ROUNDS = 8
-# Share of a forward from which the time of proposing is named.
-_TELLING = 0.1
+# Least time of proposing that the sentence names, in forwards of the target.
+_LEAST_PROPOSING = 0.1
 _OWN_FORWARDS = N_(
     "A high acceptance rate alone makes nothing faster: the draft's own forwards take time too. "
     "The tab Time measures both."
@@ -34,8 +34,8 @@ def cost_words(trace: Trace) -> str:
 def little_benefit_words(trace: Trace, measured: Comparison | None = None) -> str:
     """Return why the drafts of a run hardly help; empty if they may help; plain text.
 
-    A forward that scores a draft takes at least as long as one for a single token, so that the
-    tokens of a round over its time in such forwards bound the speed-up.
+    A forward that scores a draft takes at least as long as one for a single token. So the speed-up
+    is at most the tokens of a round, divided by the round's time in forwards that score a draft.
 
     Args:
         measured: times against the target alone, which then decide in place of the bound.
@@ -50,7 +50,7 @@ def little_benefit_words(trace: Trace, measured: Comparison | None = None) -> st
     if speedup >= _LEAST_SPEEDUP:
         return ""
     values = {"accepted": totals.accepted, "drafted": totals.drafted, "emitted": emitted}
-    if proposing < _TELLING:
+    if proposing < _LEAST_PROPOSING:
         words = tr(
             "These drafts hardly help here: with {accepted} of {drafted} drafted tokens accepted, "
             "a round emits {emitted:.2f} tokens.",

@@ -68,8 +68,8 @@ def rejection_words(trace: Trace, found: Rejection, *, verified: bool = False) -
 
 
 def _adds_to_verification(trace: Trace, found: Rejection) -> bool:
-    """Return whether the probability of a rejection differs from all numbers of its verification:
-    exact match has the draw of another token, a block its later tokens.
+    """Return whether the sentence of the verification leaves the probability of a rejection out:
+    that of drawing another token (exact match), or that no later token passes either (block).
     """
     random = not (found.token.refused or is_greedy(trace))
     return random and rule_of(trace) in ("exact", "block")

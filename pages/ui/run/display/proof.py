@@ -100,7 +100,8 @@ def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
     if left_open:
         st.caption(tr(left_open))
     # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
-    rows = tuple(_row(check) for check in checks)
+    # Failed checks first: those that passed fill the whole list.
+    rows = tuple(_row(check) for check in sorted(checks, key=lambda check: check.passed))
     _list(
         key=platform.key(key),
         data={"checks": rows, "theme": style.theme().name, "drawn": drawn_at()},

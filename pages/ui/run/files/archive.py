@@ -112,7 +112,12 @@ def _take(
 
 
 def _address(link: RunLink | None) -> str:
-    """Return the address of the run with all of its settings, or the page's address as it is."""
+    """Return the address of the run with all of its settings, or the page's address as it is.
+
+    It is empty if a link can't carry a setting: the archive would cite another run.
+    """
+    if link is not None and link.lost:
+        return ""
     here = urlsplit(st.context.url or "")
     query = dict(st.query_params.items())
     if link is not None:

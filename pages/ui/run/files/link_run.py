@@ -57,7 +57,7 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
     values = control_values_of(view, trace, controls)
     lost = _lost(view, trace, controls, values)
     values |= {row.key: value(row.key) for row in figure_choices.ROWS}
-    rows = {row.key: row for row in (*controls.rows, *shared.ROWS)}
+    rows = controls.by_key
 
     def read(key: str) -> Any:
         return values[key] if key in values else row_of(key).default

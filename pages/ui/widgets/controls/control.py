@@ -29,8 +29,8 @@ Width: TypeAlias = int | Literal["stretch", "content"]
 LONGEST_TEXT = 20_000
 # Stands for a setting's label in a sentence that isn't translated yet.
 _SETTING = "\ue000"
-# In the session's state.
-_ROOM = "room"
+# Key in the session's state: the package of the shown page.
+_PACKAGE = "package"
 _rows: dict[str, Control] = {}
 _declared_by: dict[str, str] = {}  # The module of each, by their keys.
 
@@ -280,9 +280,9 @@ def defaults(within: str = "") -> dict[str, Any]:
     return {key: row.default for key, row in _rows.items() if _declared_by[key].startswith(within)}
 
 
-def open_room(room: str) -> None:
-    """Let this session's errors name settings as the page of this room does."""
-    st.session_state[_ROOM] = room
+def use_labels_of(package: str) -> None:
+    """Let this session's errors name settings as the page of this package does."""
+    st.session_state[_PACKAGE] = package
 
 
 class ErrorMessage(Message):
@@ -322,8 +322,8 @@ def in_words(error: DecodingError) -> Message:
 def _labelled(sentence: str, setting: str) -> str:
     """Return the sentence in the current language, with the labels of its settings."""
     # Two pages may name one setting in two ways: the page's own row counts.
-    room = st.session_state.get(_ROOM, "") if session.current() else ""
-    own = {key for key in _rows if room and _declared_by[key].startswith(room)}
+    package = st.session_state.get(_PACKAGE, "") if session.current() else ""
+    own = {key for key in _rows if package and _declared_by[key].startswith(package)}
     rows = sorted(_rows.values(), key=lambda row: row.key not in own)
     names = {row.field.removeprefix("shaping."): row.name for row in reversed(rows)}
     label_of_setting = names.get(setting) or setting.replace("_", " ").capitalize()

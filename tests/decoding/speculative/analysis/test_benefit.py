@@ -43,6 +43,6 @@ def test_a_measurement_decides_over_the_estimate() -> None:
     assert little_benefit_words(trace, fast) == ""
 
 
-def test_without_times_drafts_or_rounds_enough_nothing_is_said() -> None:
+def test_without_times_or_rounds_enough_nothing_is_said() -> None:
     assert little_benefit_words(timed(run(), 0.0, 0.0, 0.0)) == ""
     assert little_benefit_words(timed(run(drafter="jacobi", max_new_tokens=5), 0.0, 1.0, 0.0)) == ""
