@@ -180,7 +180,8 @@ def _run(argv: Sequence[str] | None) -> int:
     except ConfigError as error:
         # Replace the setting's name with the option's name.
         name = args.options.get(error.setting, error.setting)
-        raise ConfigError(_with_options(tr(error.sentence(name)), args)) from None
+        output.say(f"{COMMAND}: {_with_options(tr(error.sentence(name)), args)}")
+        return 2
 
 
 def _with_options(sentence: str, args: argparse.Namespace) -> str:
