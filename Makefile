@@ -16,7 +16,7 @@ help:
 	@echo "make smollm2 install SmolLM2-135M-Instruct (93 MB) and convert it (0.5 GB in the user's cache directory)"
 	@echo "make engines llama.cpp's server and vLLM (4 GB, in .engines), and the tests that need them (about 20 minutes)"
 	@echo "make clients litellm, LangChain, lm-eval, OpenAI's JavaScript client and others (in .clients), and the endpoint asked by each (about 30 minutes; ARGS=\"litellm llm\")"
-	@echo "make test    install and run the tests, the browser's too (about 20 minutes on two cores)"
+	@echo "make test    install and run the tests, the browser's too (about 14 minutes on two cores)"
 	@echo "make test-all also every architecture, hostile file and generator, and plainer processors (about 50 minutes)"
 	@echo "make fuzz    20,000 spoiled files for each reader (CASES=500 for fewer), all random cases of the tests"
 	@echo "make lint    ruff and the type checker"

@@ -92,15 +92,15 @@ def test_what_no_control_reaches_is_said() -> None:
 
 
 def test_an_archive_cites_no_link_to_another_run() -> None:
-    """A tree of given widths is no choice of the page: its link would run a chain."""
+    """The page has no control of a least length: its link would run without one."""
     trace = make_spec(12)
     view = SpecView()
     view.show(trace, "file")
     assert "run=1" in archive._address(link_run.link_to(view, trace))
-    tree = replace(trace, config=replace(trace.config, tree_widths="3,2,1"))
-    view.show(tree, "file")
-    made = link_run.link_to(view, tree)
-    assert made is not None and "3,2,1" in made.lost
+    longer = replace(trace, config=replace(trace.config, min_new_tokens=2))
+    view.show(longer, "file")
+    made = link_run.link_to(view, longer)
+    assert made is not None and "min new tokens 2" in made.lost
     assert archive._address(made) == ""
 
 

@@ -204,7 +204,8 @@ def test_a_file_is_shown_with_the_verdict_of_its_checks(open_app: Open) -> None:
         assert "From a file\N{NO-BREAK SPACE}· 5 tokens" in texts(app.run())
         assert label in {block.proto.popover.label for block in app.get("popover")}
     ((_, shown),) = data_of(app, "checks")
-    assert [row["numbers"] for row in shown["checks"]] == ["0 ≤ 1", "0 > 1"]
+    # The failed one stands first.
+    assert [row["numbers"] for row in shown["checks"]] == ["0 > 1", "0 ≤ 1"]
 
 
 def test_a_file_may_not_make_the_app_load_its_model() -> None:
