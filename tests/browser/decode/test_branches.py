@@ -130,7 +130,7 @@ def test_the_status_and_the_note_of_a_step_are_one_line_at_1280_px(page: Page, s
     page.set_viewport_size({"width": 1280, "height": 720})
     decode = DecodePage(page, server).open(tokens=16)
     decode.run()
-    for words in (re.compile("^Your run · 16 tokens"), "Knobs reshape this step."):
+    for words in (re.compile(r"^Your run\s· 16 tokens"), "Knobs reshape this step."):
         text = page.get_by_test_id("stMainBlockContainer").get_by_text(words)
         expect(text).to_be_visible()
         lines = text.evaluate(

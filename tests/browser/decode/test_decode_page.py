@@ -69,7 +69,7 @@ def test_stop_keeps_what_is_there_and_the_shortcut_runs_another_prompt_meanwhile
     decode = DecodePage(page, server).open(**LONG_RUN, cache="false")
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
     decode.run_button.click()
-    expect(decode.status).to_contain_text(re.compile(r"Decoding · \d+ tokens"))
+    expect(decode.status).to_contain_text(re.compile(r"Decoding\s· \d+ tokens"))
     decode.stop_button.click()
     expect(decode.status).to_contain_text("stopped before its end")
     expect(decode.tokens.first).to_be_visible()
