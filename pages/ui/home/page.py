@@ -80,7 +80,7 @@ def _start_or_stop(view: HomeView) -> None:
         if st.session_state.pop(shared.RUN_EXAMPLE, False):
             _start(view)
         elif not view.restored:
-            _restore(view)
+            named_run.restore_runs(view, controls.BY_KEY, _work, partial(_start, view))
     with st.container(key="run-side", width="content"):
         bar.button(
             view,
@@ -108,17 +108,6 @@ def _start(view: HomeView, read: Read = value) -> None:
     if view.attempt(RUNS, lambda: work.run_methods(view, requests)):
         view.asked = requests
         view.values = {key: read(key) for key in controls.BY_KEY}
-
-
-def _restore(view: HomeView) -> None:
-    """Repeat the runs of a copied link; those of a model that isn't built in wait for Run."""
-    view.restored = True
-    linked = named_run.open_link(controls.BY_KEY, _work, named_run.MADE)
-    view.waits = linked.waits
-    if linked.read is not None:
-        _start(view, linked.read)
-    elif linked.failure:
-        view.failure = linked.failure
 
 
 def _work(read: Read) -> named_run.RequestedWork:

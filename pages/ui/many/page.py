@@ -49,7 +49,7 @@ def start_or_stop(view: ManyView) -> None:
         if st.session_state.pop(platform.key(shared.RUN_EXAMPLE), False):
             _start(view)
         elif not view.restored:
-            _restore(view)
+            named_run.restore_runs(view, controls.BY_KEY, _work, partial(_start, view))
     with st.container(key=platform.key("run-side"), width="content"):
         bar.button(
             view,
@@ -80,17 +80,6 @@ def _start(view: ManyView, read: Read = value) -> None:
     if view.attempt("many", lambda: work.run_many(view, mode, request, batches)):
         view.asked[mode] = request, batches
         view.values[mode] = {key: read(key) for key in controls.BY_KEY}
-
-
-def _restore(view: ManyView) -> None:
-    """Repeat the runs of a copied link; a larger amount of work waits for Run."""
-    view.restored = True
-    linked = named_run.open_link(controls.BY_KEY, _work, named_run.MADE)
-    view.waits = linked.waits
-    if linked.read is not None:
-        _start(view, linked.read)
-    elif linked.failure:
-        view.failure = linked.failure
 
 
 def _work(read: Read) -> named_run.RequestedWork:

@@ -7,7 +7,7 @@ query such as `seed=3&tokens=20` is the same with these values of controls that 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
@@ -145,6 +145,37 @@ def open_link(
     return LinkedWork(
         failure=next(unknown, "") or cost.awaited(tokens, "Run") or NEEDS_RUN, waits=True
     )
+
+
+class RunsView(Protocol):
+    """A view of several runs that its page makes together."""
+
+    restored: bool
+    waits: bool
+    failure: str
+
+
+def restore_runs(
+    view: RunsView,
+    rows: Mapping[str, Control],
+    work_of: Callable[[Read], RequestedWork],
+    start: Callable[[Read], None],
+) -> None:
+    """Repeat the runs that the address names as made; those of a model that isn't built in, and a
+    larger amount of work, wait for Run.
+
+    Args:
+        rows: the controls that the runs depend on, by key.
+        work_of: makes the work from a function that gives a control's value by its key.
+        start: starts the runs with such a function.
+    """
+    view.restored = True
+    linked = open_link(rows, work_of, MADE)
+    view.waits = linked.waits
+    if linked.read is not None:
+        start(linked.read)
+    elif linked.failure:
+        view.failure = linked.failure
 
 
 def refuse_elsewhere(page: Page) -> None:
